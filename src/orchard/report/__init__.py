@@ -1,0 +1,1 @@
+"""Tables and plots, the published number beside the measured one."""

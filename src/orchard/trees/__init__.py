@@ -1,0 +1,1 @@
+"""Label trees and what builds them."""
