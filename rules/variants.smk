@@ -1,0 +1,43 @@
+rule aggregate:
+    """Group the training samples and merge their labels: Y¹ and Y² (eagle, section 7.2 and B.2)."""
+    input:
+        data="results/data/{dataset}",
+    output:
+        Y1="results/variants/{dataset}/aggregated/{grouping}/seed-{seed}/Y1.npz",
+        Y2="results/variants/{dataset}/aggregated/{grouping}/seed-{seed}/Y2.npz",
+    params:
+        code=code_of("aggregate.py"),
+    log:
+        "results/logs/aggregate/{dataset}/{grouping}/seed-{seed}.log",
+    benchmark:
+        "results/benchmarks/aggregate/{dataset}/{grouping}/seed-{seed}.tsv"
+    threads: 2
+    resources:
+        mem_mb=memory_mb,
+    conda:
+        "../environment.yml"
+    script:
+        "../workflow_scripts/aggregate.py"
+
+
+rule entangle:
+    """Fuse every k labels into one, in training and test alike (disentangle, section 5.1)."""
+    input:
+        data="results/data/{dataset}",
+    output:
+        Y_train="results/variants/{dataset}/entangled/{mode}-{k}/seed-{seed}/Y.trn.npz",
+        Y_test="results/variants/{dataset}/entangled/{mode}-{k}/seed-{seed}/Y.tst.npz",
+        fused_of_label="results/variants/{dataset}/entangled/{mode}-{k}/seed-{seed}/fused_of_label.npy",
+    params:
+        code=code_of("entangle.py"),
+    log:
+        "results/logs/entangle/{dataset}/{mode}-{k}/seed-{seed}.log",
+    benchmark:
+        "results/benchmarks/entangle/{dataset}/{mode}-{k}/seed-{seed}.tsv"
+    threads: 2
+    resources:
+        mem_mb=memory_mb,
+    conda:
+        "../environment.yml"
+    script:
+        "../workflow_scripts/entangle.py"

@@ -1,0 +1,101 @@
+"""Configuration files: YAML checked against a JSON schema, with errors that name the file and the key."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+import yaml
+
+from orchard.errors import ConfigError
+
+
+class _UniqueKeyLoader(yaml.CSafeLoader):
+    """YAML lets a later key silently win over an earlier one of the same name; here that is an error."""
+
+    def construct_mapping(self, node, deep=False):
+        seen = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} stands here twice", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def load_yaml(path):
+    """Read one YAML file; a syntax error is told as `file:line: what is wrong`."""
+    path = Path(path)
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeyLoader)
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: there is no such file") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f":{mark.line + 1}" if mark else ""
+        raise ConfigError(f"{path}{line}: {getattr(error, 'problem', None) or error}") from None
+
+
+def check(value, schema: dict, path) -> None:
+    """Raise a ConfigError that names every wrong key of `value` under the JSON schema `schema`."""
+    import jsonschema
+
+    problems = [_describe(error) for error in jsonschema.Draft202012Validator(schema).iter_errors(value)]
+    if problems:
+        raise ConfigError("\n".join(f"{path}: {problem}" for problem in sorted(problems)))
+
+
+def _describe(error) -> str:
+    """One schema violation as `key.path: what is wrong`, for the alternative that was meant where there are several."""
+    if error.validator == "oneOf" and error.context:
+        # The alternative whose `const`/`enum` tag fits is the one that the author meant: report that one's problem.
+        by_alternative = {}
+        for cause in error.context:
+            by_alternative.setdefault(cause.schema_path[0], []).append(cause)
+        meant = min(by_alternative.values(), key=lambda causes: sum(c.validator in ("const", "enum") for c in causes))
+        return "; ".join(_describe(cause) for cause in meant)
+    key = ".".join(str(part) for part in error.absolute_path) or "(top level)"
+    if error.validator == "additionalProperties" and isinstance(error.instance, dict):
+        known = list(error.schema.get("properties", {}))
+        unknown = [name for name in error.instance if name not in known]
+        return f"{key}: " + "; ".join(f"unknown key {name!r}{did_you_mean(name, known)}" for name in unknown)
+    if error.validator == "enum":
+        return f"{key}: {error.instance!r} is not one of {', '.join(map(str, error.validator_value))}" + did_you_mean(
+            error.instance, error.validator_value
+        )
+    return f"{key}: {error.message}"
+
+
+def load_checked(path, schema_path):
+    """Read a YAML file and check it against the schema (itself a YAML file)."""
+    value = load_yaml(path)
+    check(value, load_yaml(schema_path), path)
+    return value
+
+
+def load_folder(folder, schema_path) -> dict[str, dict]:
+    """Read every `*.yaml` of a folder, each checked against the schema, by file name: {id: content}."""
+    schema = load_yaml(schema_path)
+    contents = {}
+    for path in sorted(Path(folder).glob("*.yaml")):
+        contents[path.stem] = load_yaml(path)
+        check(contents[path.stem], schema, path)
+    return contents
+
+
+def did_you_mean(name, known: Iterable) -> str:
+    """`; did you mean 'x'?` for the nearest known name, or nothing."""
+    close = get_close_matches(str(name), [str(other) for other in known], n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def pick(kind: str, name: str, known: dict):
+    """`known[name]`, or a ConfigError that says which names there are and which one may have been meant."""
+    if name not in known:
+        raise ConfigError(
+            f"unknown {kind} {name!r}{did_you_mean(name, known)} (known: {', '.join(sorted(known)) or 'none'})"
+        )
+    return known[name]

@@ -1,0 +1,53 @@
+"""From raw files to the canonical form: read, check against the registered statistics, write."""
+
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+
+from orchard.data.readers import module_of
+from orchard.data.statistics import compare_with_expected, describe
+from orchard.data.store import SPLITS, Dataset, save_dataset
+from orchard.errors import OrchardError
+from orchard.files import atomic_folder, write_json
+
+
+def prepare(name: str, config: dict, raw_folder, folder) -> dict:
+    """Turn the raw files of data set `name` into its canonical folder; return its statistics."""
+    options = {key: value for key, value in config["reader"].items() if key != "kind"}
+    dataset = import_module(module_of(config)).read(Path(raw_folder), options)
+    _check_shapes(name, dataset)
+    statistics = describe(dataset)
+    compare_with_expected(name, statistics, config["statistics"])
+    identity = {"name": name} | {key: config[key] for key in ("title", "simulated", "papers", "propensity")}
+    with atomic_folder(folder) as temporary:
+        save_dataset(temporary, dataset)
+        write_json(temporary / "stats.json", identity | statistics)
+    return statistics
+
+
+def _check_shapes(name: str, dataset: Dataset) -> None:
+    """The contract that every later step relies on: matching shapes, CSR float32, sorted indices, no stray values."""
+    problems = []
+    for letter in "XY":
+        train, test = getattr(dataset, f"{letter}_train"), getattr(dataset, f"{letter}_test")
+        if train.shape[1] != test.shape[1]:
+            problems.append(f"{letter} has {train.shape[1]} columns in training and {test.shape[1]} in test")
+        for split, matrix in (("train", train), ("test", test)):
+            if matrix.format != "csr" or matrix.dtype != np.float32 or not matrix.has_canonical_format:
+                problems.append(f"{letter}_{split} is not CSR float32 with sorted, unique indices")
+            elif not np.isfinite(matrix.data).all():
+                problems.append(f"{letter}_{split} has a value that is not finite")
+    for split in SPLITS:
+        rows = getattr(dataset, f"X_{split}").shape[0]
+        for what in (f"Y_{split}", f"texts_{split}"):
+            value = getattr(dataset, what)
+            length = None if value is None else len(value) if isinstance(value, list) else value.shape[0]
+            if length is not None and length != rows:
+                problems.append(f"X_{split} has {rows} rows, {what} has {length}")
+    if dataset.label_names is not None and len(dataset.label_names) != dataset.Y_train.shape[1]:
+        problems.append(f"there are {dataset.Y_train.shape[1]} labels and {len(dataset.label_names)} label names")
+    if dataset.X_train.shape[0] == 0 or dataset.X_test.shape[0] == 0:
+        problems.append("training or test set is empty")
+    if problems:
+        raise OrchardError(f"{name}: {'; '.join(problems)}")

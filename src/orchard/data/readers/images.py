@@ -1,0 +1,31 @@
+"""Pictures in the IDX format, one class each: a row of raw pixels, a row with one label."""
+
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from orchard.data.formats import read_image_labels, read_images
+from orchard.data.store import Dataset
+from orchard.errors import FormatError
+
+
+def read(folder: Path, options: dict) -> Dataset:
+    names = options["label_names"]
+    X_train, Y_train = _read_split(folder, options["train_images"], options["train_labels"], len(names))
+    X_test, Y_test = _read_split(folder, options["test_images"], options["test_labels"], len(names))
+    return Dataset(X_train, Y_train, X_test, Y_test, label_names=[str(name) for name in names])
+
+
+def _read_split(folder: Path, images_file: str, labels_file: str, n_labels: int):
+    images, labels = read_images(folder / images_file), read_image_labels(folder / labels_file)
+    if len(images) != len(labels):
+        raise FormatError(folder / labels_file, None, f"{len(labels)} labels for {len(images)} images")
+    if labels.max() >= n_labels:
+        raise FormatError(folder / labels_file, None, f"label {labels.max()} among {n_labels} label names")
+    X = sp.csr_matrix(images.reshape(len(images), -1).astype(np.float32))
+    Y = sp.csr_matrix(
+        (np.ones(len(labels), np.float32), labels.astype(np.int32), np.arange(len(labels) + 1, dtype=np.int32)),
+        shape=(len(labels), n_labels),
+    )
+    return X, Y

@@ -1,0 +1,93 @@
+"""The canonical form of a data set: a folder that PECOS's tools read too, and the object it is loaded into.
+
+`X.trn.npz`, `Y.trn.npz`, `X.tst.npz`, `Y.tst.npz` (CSR float32), where there is text `X.trn.txt` and `X.tst.txt` (one
+document per line), where labels have names `output-items.txt`, and `stats.json`.
+"""
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from orchard.errors import OrchardError
+from orchard.files import read_json
+
+SPLITS = {"train": "trn", "test": "tst"}
+LABEL_NAMES = "output-items.txt"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Features X (n, d) and labels Y (n, L) of both splits, CSR float32; texts and label names where there are any."""
+
+    X_train: sp.csr_matrix
+    Y_train: sp.csr_matrix
+    X_test: sp.csr_matrix
+    Y_test: sp.csr_matrix
+    texts_train: list[str] | None = None
+    texts_test: list[str] | None = None
+    label_names: list[str] | None = None
+    stats: dict = field(default_factory=dict)
+
+
+def matrix_file(letter: str, split: str) -> str:
+    """The file name of X or Y of a split, as PECOS names it."""
+    return f"{letter}.{SPLITS[split]}.npz"
+
+
+def text_file(split: str) -> str:
+    return f"X.{SPLITS[split]}.txt"
+
+
+def save_dataset(folder, dataset: Dataset) -> None:
+    """Write the matrices, texts and label names (not the statistics) into an existing folder."""
+    folder = Path(folder)
+    for split in SPLITS:
+        for letter in "XY":
+            sp.save_npz(folder / matrix_file(letter, split), getattr(dataset, f"{letter}_{split}"), compressed=False)
+        texts = getattr(dataset, f"texts_{split}")
+        if texts is not None:
+            _write_lines(folder / text_file(split), texts)
+    if dataset.label_names is not None:
+        _write_lines(folder / LABEL_NAMES, dataset.label_names)
+
+
+def load_dataset(name, root="results/data") -> Dataset:
+    """Load the prepared data set `name` (or the folder of one)."""
+    folder = Path(name) if Path(name).is_dir() else Path(root) / name
+    if not (folder / "stats.json").is_file():
+        raise OrchardError(f"{folder}: not a prepared data set; `snakemake {Path(root) / name}` makes it")
+    matrices = {
+        f"{letter}_{split}": load_csr(folder / matrix_file(letter, split)) for split in SPLITS for letter in "XY"
+    }
+    return Dataset(
+        **matrices,
+        texts_train=_read_lines(folder / text_file("train")),
+        texts_test=_read_lines(folder / text_file("test")),
+        label_names=_read_lines(folder / LABEL_NAMES),
+        stats=read_json(folder / "stats.json"),
+    )
+
+
+def load_csr(path) -> sp.csr_matrix:
+    return sp.csr_matrix(sp.load_npz(path))
+
+
+def sha256_of_csr(matrix: sp.csr_matrix) -> str:
+    """A digest of the values alone: the same for the same matrix, whatever integer type scipy chose for its indices."""
+    digest = hashlib.sha256(f"{matrix.shape[0]} {matrix.shape[1]}".encode())
+    for array, kind in ((matrix.indptr, np.int64), (matrix.indices, np.int32), (matrix.data, np.float32)):
+        digest.update(np.ascontiguousarray(array, dtype=kind).data)
+    return digest.hexdigest()
+
+
+def _write_lines(path: Path, lines: list[str]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        # A line break inside a document would shift every later one.
+        file.writelines(" ".join(line.splitlines()) + "\n" for line in lines)
+
+
+def _read_lines(path: Path) -> list[str] | None:
+    return path.read_text(encoding="utf-8").split("\n")[:-1] if path.is_file() else None

@@ -1,0 +1,46 @@
+"""Around a job: its threads and its log. A user's mistake is told in a sentence, not in a traceback."""
+
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from orchard.errors import OrchardError
+
+logger = logging.getLogger("orchard")
+
+
+@contextmanager
+def job(log_path, threads: int = 1) -> Iterator[logging.Logger]:
+    """Log to `log_path` and the screen; end the process with status 1 and one clear message on an OrchardError.
+
+    Import the libraries that compute inside this context: they read their thread counts when they are loaded.
+    """
+    for library in ("NUMBA", "OMP", "OPENBLAS", "MKL"):
+        os.environ[f"{library}_NUM_THREADS"] = str(threads)
+    path = Path(log_path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    to_file = logging.FileHandler(path, mode="w", encoding="utf-8")
+    to_file.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+    to_screen = logging.StreamHandler(sys.stderr)
+    to_screen.setFormatter(logging.Formatter(f"[{path.stem}] %(message)s"))
+    # The workflow prints the log of a failed job: errors go to the file alone, so that nobody reads them twice.
+    to_screen.addFilter(lambda record: record.levelno < logging.ERROR)
+    logger.setLevel(logging.INFO)
+    for handler in (to_file, to_screen):
+        logger.addHandler(handler)
+    try:
+        yield logger
+    except OrchardError as error:
+        logger.error("%s", error)
+        sys.exit(1)
+    except Exception:
+        logger.exception("the job failed")
+        raise
+    finally:
+        for handler in (to_file, to_screen):
+            logger.removeHandler(handler)
+            handler.flush()
+        to_file.close()
