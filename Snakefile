@@ -11,10 +11,10 @@ include: "rules/otseq2set.smk"
 rule:
     name:
         "reproduce-all"
-    localrule: True
     default_target: True
     input:
         [artefact_files(paper) for paper in ARTEFACTS],
+    localrule: True
     message:
         "Every table and figure of the four papers at the scale '{SCALE}' is in {ARTEFACT_FOLDER}/"
 

@@ -2,7 +2,14 @@
 
 from pathlib import Path
 
-from orchard.config import check, did_you_mean, load_checked, load_folder, load_yaml, pick
+from orchard.config import (
+    check,
+    did_you_mean,
+    load_checked,
+    load_folder,
+    load_yaml,
+    pick,
+)
 from orchard.errors import ConfigError
 from orchard.provenance import source_hash
 
@@ -10,7 +17,11 @@ from orchard.provenance import source_hash
 configfile: "config/config.yaml"
 
 
-check(config, load_yaml("config/schemas/config.schema.yaml"), "config/config.yaml or --config")
+check(
+    config,
+    load_yaml("config/schemas/config.schema.yaml"),
+    "config/config.yaml or --config",
+)
 
 DATASETS = load_folder("config/datasets", "config/schemas/dataset.schema.yaml")
 METHODS = load_folder("config/methods", "config/schemas/method.schema.yaml")

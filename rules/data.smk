@@ -9,13 +9,13 @@ rule fetch:
     """Bring a data set's raw files from the first of its sources that has them, and verify them."""
     output:
         directory("results/raw/{dataset}"),
-    params:
-        code=code_of("fetch.py"),
-        config=dataset_config,
     log:
         "results/logs/fetch/{dataset}.log",
     conda:
         "../environment.yml"
+    params:
+        code=code_of("fetch.py"),
+        config=dataset_config,
     script:
         "../workflow_scripts/fetch.py"
 
@@ -36,17 +36,17 @@ rule prepare:
         raw=raw_files,
     output:
         directory("results/data/{dataset}"),
-    params:
-        code=reader_code,
-        config=dataset_config,
     log:
         "results/logs/prepare/{dataset}.log",
     benchmark:
         "results/benchmarks/prepare/{dataset}.tsv"
+    conda:
+        "../environment.yml"
     threads: 2
     resources:
         mem_mb=memory_mb,
-    conda:
-        "../environment.yml"
+    params:
+        code=reader_code,
+        config=dataset_config,
     script:
         "../workflow_scripts/prepare.py"

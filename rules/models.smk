@@ -14,7 +14,10 @@ def variant_labels(wildcards):
     return {
         "clean": {},
         "aggregated": {"Y1": f"{folder}/Y1.npz", "Y2": f"{folder}/Y2.npz"},
-        "entangled": {"Y_train": f"{folder}/Y.trn.npz", "Y_test": f"{folder}/Y.tst.npz"},
+        "entangled": {
+            "Y_train": f"{folder}/Y.trn.npz",
+            "Y_test": f"{folder}/Y.tst.npz",
+        },
     }[kind]
 
 
@@ -26,17 +29,17 @@ rule run:
     output:
         score="results/runs/{dataset}/{variant}/{method}/seed-{seed}/score.json",
         cost="results/runs/{dataset}/{variant}/{method}/seed-{seed}/cost.json",
-    params:
-        code=estimator_code,
-        method=method_config,
     log:
         "results/logs/run/{dataset}/{variant}/{method}/seed-{seed}.log",
     benchmark:
         "results/benchmarks/run/{dataset}/{variant}/{method}/seed-{seed}.tsv"
+    conda:
+        "../environment.yml"
     threads: 2
     resources:
         mem_mb=memory_mb,
-    conda:
-        "../environment.yml"
+    params:
+        code=estimator_code,
+        method=method_config,
     script:
         "../workflow_scripts/run.py"

@@ -5,17 +5,17 @@ rule aggregate:
     output:
         Y1="results/variants/{dataset}/aggregated/{grouping}/seed-{seed}/Y1.npz",
         Y2="results/variants/{dataset}/aggregated/{grouping}/seed-{seed}/Y2.npz",
-    params:
-        code=code_of("aggregate.py"),
     log:
         "results/logs/aggregate/{dataset}/{grouping}/seed-{seed}.log",
     benchmark:
         "results/benchmarks/aggregate/{dataset}/{grouping}/seed-{seed}.tsv"
+    conda:
+        "../environment.yml"
     threads: 2
     resources:
         mem_mb=memory_mb,
-    conda:
-        "../environment.yml"
+    params:
+        code=code_of("aggregate.py"),
     script:
         "../workflow_scripts/aggregate.py"
 
@@ -28,16 +28,16 @@ rule entangle:
         Y_train="results/variants/{dataset}/entangled/{mode}-{k}/seed-{seed}/Y.trn.npz",
         Y_test="results/variants/{dataset}/entangled/{mode}-{k}/seed-{seed}/Y.tst.npz",
         fused_of_label="results/variants/{dataset}/entangled/{mode}-{k}/seed-{seed}/fused_of_label.npy",
-    params:
-        code=code_of("entangle.py"),
     log:
         "results/logs/entangle/{dataset}/{mode}-{k}/seed-{seed}.log",
     benchmark:
         "results/benchmarks/entangle/{dataset}/{mode}-{k}/seed-{seed}.tsv"
+    conda:
+        "../environment.yml"
     threads: 2
     resources:
         mem_mb=memory_mb,
-    conda:
-        "../environment.yml"
+    params:
+        code=code_of("entangle.py"),
     script:
         "../workflow_scripts/entangle.py"

@@ -16,7 +16,7 @@ class MostFrequent:
 
     def predict_topk(self, X: sp.csr_matrix, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
         """Top labels and their scores, (n, k) each; -1 where there are fewer than k labels."""
-        ids, scores = np.full(k, -1), np.zeros(k)
+        ids, scores = np.full(k, -1), np.full(k, -np.inf)
         n_known = min(k, len(self.order_))
         ids[:n_known], scores[:n_known] = self.order_[:n_known], self.scores_[:n_known]
         return np.tile(ids, (X.shape[0], 1)), np.tile(scores, (X.shape[0], 1))

@@ -30,7 +30,9 @@ def make_estimator(method: dict, parameters: dict, seed: int):
     accepted = inspect.signature(estimator).parameters
     unknown = [name for name in parameters if name not in accepted]
     if unknown:
-        raise ConfigError(f"{method['estimator']} has no parameter {', '.join(unknown)} (it has: {', '.join(accepted)})")
+        raise ConfigError(
+            f"{method['estimator']} has no parameter {', '.join(unknown)} (it has: {', '.join(accepted)})"
+        )
     seeded = {"random_state": seed} if "random_state" in accepted else {}
     return estimator(**parameters, **seeded)
 
@@ -42,8 +44,7 @@ def run(dataset: Dataset, estimator, threads: int) -> tuple[dict, dict]:
     fitted = time.perf_counter()
     ids, _ = estimator.predict_topk(dataset.X_test, k=max(KS))
     predicted = time.perf_counter()
-    n_train, constants = dataset.Y_train.shape[0], dataset.stats["propensity"]
-    p = propensities(dataset.Y_train, n_train, constants["A"], constants["B"])
+    p = propensities(dataset.Y_train, **dataset.stats["propensity"])
     metrics = score_report(ids, dataset.Y_test, p, ks=KS)
     cost = {
         "seconds": {"fit": fitted - started, "predict": predicted - fitted},

@@ -4,6 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from orchard.data.store import Dataset, sha256_of_csr
+from orchard.data.text import count_words
 from orchard.errors import OrchardError
 
 
@@ -38,14 +39,12 @@ def describe(dataset: Dataset) -> dict:
             "test": np.bincount(labels_test).tolist(),
         },
         "label_frequency_curve": _thinned_curve(np.sort(frequencies)[::-1]),
-        "sha256": {
-            name: sha256_of_csr(getattr(dataset, name)) for name in ("X_train", "Y_train", "X_test", "Y_test")
-        },
+        "sha256": {name: sha256_of_csr(getattr(dataset, name)) for name in ("X_train", "Y_train", "X_test", "Y_test")},
     }
     for split in ("train", "test"):
         texts = getattr(dataset, f"texts_{split}")
         if texts is not None:
-            statistics[f"words_per_{split}_sample"] = _ratio(sum(len(text.split()) for text in texts), len(texts))
+            statistics[f"words_per_{split}_sample"] = float(count_words(texts).mean())
     return statistics
 
 

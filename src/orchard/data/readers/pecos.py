@@ -10,7 +10,9 @@ def read(folder: Path, options: dict) -> Dataset:
     X_train, Y_train = read_pecos(folder, SPLITS["train"])
     X_test, Y_test = read_pecos(folder, SPLITS["test"])
     texts = {
-        f"texts_{split}": read_texts(folder / text_file(split)) for split in SPLITS if (folder / text_file(split)).exists()
+        f"texts_{split}": read_texts(folder / text_file(split))
+        for split in SPLITS
+        if (folder / text_file(split)).exists()
     }
     names = folder / LABEL_NAMES
     label_names = read_label_names(names, n_labels=Y_train.shape[1]) if names.exists() else None

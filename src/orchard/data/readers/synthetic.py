@@ -7,7 +7,7 @@ from orchard.data.synthetic import SyntheticSpec, generate
 
 
 def read(folder: Path, options: dict) -> Dataset:
-    data = generate(SyntheticSpec.from_options(options))
+    data = generate(SyntheticSpec.from_config(options))
     return Dataset(
         data.X_train, data.Y_train, data.X_test, data.Y_test, data.texts_train, data.texts_test, data.label_names
     )

@@ -1,0 +1,54 @@
+# Two commands do everything, set-up included:  make reproduce-all   make test
+SCALE ?= demo
+VENV := .venv
+READY := $(VENV)/.ready
+BIN := $(VENV)/bin
+
+# A Python that is new enough and can make virtual environments; PYTHON=... names another one.
+CANDIDATES := $(if $(PYTHON),$(PYTHON),python3 python3.13 python3.12 python3.11 python)
+IS_FIT := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+
+.PHONY: help setup reproduce-all test lint format bench clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make reproduce-all        every table and figure (SCALE=smoke|demo|laptop|paper, default demo)"
+	@echo "make test                 the test suite (no network)"
+	@echo "make lint                 ruff, snakefmt, snakemake --lint"
+	@echo "make clean                forget the virtual environment (results/ stays)"
+
+setup: $(READY)
+
+$(READY): requirements.txt pyproject.toml
+	@for python in $(CANDIDATES); do \
+		if "$$python" -c "$(IS_FIT)" 2>/dev/null; then found=$$python; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+		echo "Orchard needs Python 3.11 or newer with its venv module (tried: $(CANDIDATES)); install one, or name it: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)" >&2; \
+		exit 1; \
+	fi; \
+	echo "Setting up $(VENV) with $$("$$found" --version) (once; a minute or two)"; \
+	"$$found" -m venv --clear $(VENV) && \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt && \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+reproduce-all: $(READY)
+	$(BIN)/snakemake reproduce-all --config scale=$(SCALE)
+
+test: $(READY)
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile rules
+	$(BIN)/snakemake --lint
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt Snakefile rules
+
+clean:
+	rm -rf $(VENV)

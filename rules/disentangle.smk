@@ -1,0 +1,27 @@
+rule:
+    """Statistics of the data sets, published and measured (disentangle, Table 1)."""
+    name:
+        "disentangle-table1"
+    input:
+        data=measured_data("disentangle", "table1"),
+        published="config/papers/disentangle/published/table1.csv",
+    output:
+        **artefact_outputs("disentangle", "table1"),
+    log:
+        "results/logs/disentangle-table1.log",
+    conda:
+        "../environment.yml"
+    params:
+        code=code_of("statistics_table.py"),
+        artefact=ARTEFACTS["disentangle"]["table1"],
+    script:
+        "../workflow_scripts/statistics_table.py"
+
+
+rule:
+    """Every artefact of 'Label Disentanglement in Partition-based Extreme Multilabel Classification'."""
+    name:
+        "disentangle"
+    input:
+        artefact_files("disentangle"),
+    localrule: True

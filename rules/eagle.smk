@@ -1,0 +1,27 @@
+rule:
+    """Statistics of the data sets, published and measured (eagle, Table 1)."""
+    name:
+        "eagle-table1"
+    input:
+        data=measured_data("eagle", "table1"),
+        published="config/papers/eagle/published/table1.csv",
+    output:
+        **artefact_outputs("eagle", "table1"),
+    log:
+        "results/logs/eagle-table1.log",
+    conda:
+        "../environment.yml"
+    params:
+        code=code_of("statistics_table.py"),
+        artefact=ARTEFACTS["eagle"]["table1"],
+    script:
+        "../workflow_scripts/statistics_table.py"
+
+
+rule:
+    """Every artefact of 'Extreme Multi-label Classification from Aggregated Labels'."""
+    name:
+        "eagle"
+    input:
+        artefact_files("eagle"),
+    localrule: True

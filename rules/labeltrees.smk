@@ -1,0 +1,87 @@
+rule:
+    """Statistics of the public data sets, published and measured (labeltrees, Table 1)."""
+    name:
+        "labeltrees-table1"
+    input:
+        data=measured_data("labeltrees", "table1"),
+        published="config/papers/labeltrees/published/table1.csv",
+    output:
+        **artefact_outputs("labeltrees", "table1"),
+    log:
+        "results/logs/labeltrees-table1.log",
+    conda:
+        "../environment.yml"
+    params:
+        code=code_of("statistics_table.py"),
+        artefact=ARTEFACTS["labeltrees"]["table1"],
+    script:
+        "../workflow_scripts/statistics_table.py"
+
+
+rule:
+    """Statistics of the e-commerce logs, published, and of our simulated ones (labeltrees, Table 2)."""
+    name:
+        "labeltrees-table2"
+    input:
+        data=measured_data("labeltrees", "table2"),
+        published="config/papers/labeltrees/published/table2.csv",
+    output:
+        **artefact_outputs("labeltrees", "table2"),
+    log:
+        "results/logs/labeltrees-table2.log",
+    conda:
+        "../environment.yml"
+    params:
+        code=code_of("statistics_table.py"),
+        artefact=ARTEFACTS["labeltrees"]["table2"],
+    script:
+        "../workflow_scripts/statistics_table.py"
+
+
+rule:
+    """Label frequency imbalance (labeltrees, Figure 1)."""
+    name:
+        "labeltrees-fig1"
+    input:
+        data=measured_data("labeltrees", "fig1"),
+        published="config/papers/labeltrees/published/figures.csv",
+    output:
+        **artefact_outputs("labeltrees", "fig1"),
+    log:
+        "results/logs/labeltrees-fig1.log",
+    conda:
+        "../environment.yml"
+    params:
+        code=code_of("imbalance_figure.py"),
+        artefact=ARTEFACTS["labeltrees"]["fig1"],
+    script:
+        "../workflow_scripts/imbalance_figure.py"
+
+
+rule:
+    """Label frequency imbalance, one, three or all labels wanted (labeltrees, Figure 6)."""
+    name:
+        "labeltrees-fig6"
+    input:
+        data=measured_data("labeltrees", "fig6"),
+        published="config/papers/labeltrees/published/figures.csv",
+    output:
+        **artefact_outputs("labeltrees", "fig6"),
+    log:
+        "results/logs/labeltrees-fig6.log",
+    conda:
+        "../environment.yml"
+    params:
+        code=code_of("imbalance_figure.py"),
+        artefact=ARTEFACTS["labeltrees"]["fig6"],
+    script:
+        "../workflow_scripts/imbalance_figure.py"
+
+
+rule:
+    """Every artefact of 'Enabling Efficiency-Precision Trade-offs for Label Trees in Extreme Classification'."""
+    name:
+        "labeltrees"
+    input:
+        artefact_files("labeltrees"),
+    localrule: True

@@ -1,0 +1,46 @@
+rule:
+    """Statistics of the data sets, published and measured (otseq2set, Table 1)."""
+    name:
+        "otseq2set-table1"
+    input:
+        data=measured_data("otseq2set", "table1"),
+        published="config/papers/otseq2set/published/table1.csv",
+    output:
+        **artefact_outputs("otseq2set", "table1"),
+    log:
+        "results/logs/otseq2set-table1.log",
+    conda:
+        "../environment.yml"
+    params:
+        code=code_of("statistics_table.py"),
+        artefact=ARTEFACTS["otseq2set"]["table1"],
+    script:
+        "../workflow_scripts/statistics_table.py"
+
+
+rule:
+    """Distribution of the number of labels per sample (otseq2set, Figure 4)."""
+    name:
+        "otseq2set-fig4"
+    input:
+        data=measured_data("otseq2set", "fig4"),
+    output:
+        **artefact_outputs("otseq2set", "fig4"),
+    log:
+        "results/logs/otseq2set-fig4.log",
+    conda:
+        "../environment.yml"
+    params:
+        code=code_of("label_count_figure.py"),
+        artefact=ARTEFACTS["otseq2set"]["fig4"],
+    script:
+        "../workflow_scripts/label_count_figure.py"
+
+
+rule:
+    """Every artefact of 'OTSeq2Set: An Optimal Transport Enhanced Sequence-to-Set Model for Extreme Multi-label Text Classification'."""
+    name:
+        "otseq2set"
+    input:
+        artefact_files("otseq2set"),
+    localrule: True

@@ -1,0 +1,59 @@
+"""Label imbalance (labeltrees, Figures 1 and 6): what share of the samples the most frequent labels serve."""
+
+from orchard.data.statistics import coverage_curve, label_share_for_half, labels_needed
+from orchard.data.store import Dataset
+from orchard.report.plots import BLUE, GREY, ORANGE, mark_simulated, new_panels, save_figure
+from orchard.report.published import read_published
+from orchard.report.tables import write_csv
+
+WANTED = {1: "one of its labels", 3: "three of its labels", None: "all of its labels"}
+
+
+def imbalance_figure(panels: list[dict], datasets: list[Dataset], published_csv, outputs) -> None:
+    """Draw the panels that artefacts.yaml lists; the published share of labels is written in, with its data set."""
+    published_shares = {
+        value.setting: value for value in read_published(published_csv) if value.metric == "most frequent labels"
+    }
+    figure, axes = new_panels(len(panels))
+    rows = []
+    for letter, panel, wanted in zip("abcdefgh", axes, panels, strict=False):
+        dataset, published = datasets[min(wanted["dataset"], len(datasets) - 1)], published_shares[wanted["figure"]]
+        stats, k = dataset.stats, None if wanted["labels"] == "all" else wanted["labels"]
+        needed = labels_needed(dataset.Y_train, k)
+        share = label_share_for_half(needed, stats["n_labels"])
+        m, fraction = coverage_curve(needed, stats["n_labels"])
+        panel.step(m, fraction, where="post", color=BLUE)
+        panel.plot([0, share * stats["n_labels"]], [0.5, 0.5], color=ORANGE, linestyle="--", linewidth=1)
+        panel.plot(share * stats["n_labels"], 0.5, "o", color=ORANGE, markersize=4)
+        panel.set(
+            title=f"({letter}) {stats['title']}: {WANTED[k]}",
+            xlabel="Labels, most frequent first",
+            ylabel="Fraction of data points",
+            ylim=(0, 1.02),
+            xlim=(0, None),
+        )
+        panel.ticklabel_format(axis="x", style="sci", scilimits=(0, 4))
+        panel.text(
+            0.97, 0.32, f"50% of data points need\n{share:.2%} of the labels", transform=panel.transAxes, ha="right",
+            color="black",
+        )  # fmt: skip
+        panel.text(
+            0.97, 0.16, f"published for {published.dataset}: {published.text}", transform=panel.transAxes, ha="right",
+            color=GREY,
+        )  # fmt: skip
+        if stats["simulated"]:
+            mark_simulated(panel)
+        rows.append(
+            [
+                letter,
+                stats["name"],
+                "simulated" if stats["simulated"] else "measured",
+                "all" if k is None else k,
+                f"{100 * share:.4f}",
+                published.dataset,
+                published.text,
+            ]
+        )
+    save_figure(figure, outputs["png"], outputs["svg"])
+    header = ["panel", "data set", "source", "labels wanted", "% of labels for 50% of data points"]
+    write_csv(outputs["csv"], [*header, "published for", "published"], rows)

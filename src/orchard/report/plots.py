@@ -1,0 +1,59 @@
+"""How every plot of Orchard looks, and how it is written: the same bytes for the same numbers."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+
+from orchard.files import atomic_file
+
+# Okabe and Ito's palette, which people with any kind of colour vision tell apart.
+BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#777777"
+
+STYLE = {
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 9,
+    "axes.labelsize": 8,
+    "figure.constrained_layout.use": True,
+    "font.size": 8,
+    "grid.alpha": 0.3,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "lines.linewidth": 1.5,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "orchard",
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+}
+PANEL_WIDTH, PANEL_HEIGHT = 3.3, 2.4  # inches: one column of a paper
+
+
+def new_panels(count: int, columns: int = 2):
+    """A figure with `count` panels in at most `columns` columns; returns (figure, list of axes)."""
+    plt.rcParams.update(STYLE)
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    figure, axes = plt.subplots(rows, columns, figsize=(PANEL_WIDTH * columns, PANEL_HEIGHT * rows), squeeze=False)
+    for unused in axes.flat[count:]:
+        unused.set_axis_off()
+    return figure, list(axes.flat[:count])
+
+
+def mark_simulated(axes) -> None:
+    """Nobody may take generated data for a real result: say so across the panel."""
+    axes.text(
+        0.5, 0.5, "simulated data", transform=axes.transAxes, ha="center", va="center", rotation=20, fontsize=16,
+        color=GREY, alpha=0.25,
+    )  # fmt: skip
+
+
+def save_figure(figure, png_path, svg_path) -> None:
+    """Write PNG and SVG without dates or version strings."""
+    with atomic_file(png_path) as temporary:
+        figure.savefig(temporary, format="png", dpi=200, metadata={"Software": None})
+    with atomic_file(svg_path) as temporary:
+        figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})
+    plt.close(figure)

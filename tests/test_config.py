@@ -1,0 +1,93 @@
+"""Configuration errors name the file and the key, and suggest what may have been meant."""
+
+from pathlib import Path
+
+import pytest
+
+from orchard.config import check, did_you_mean, load_folder, load_yaml, pick
+from orchard.errors import ConfigError
+
+SCHEMAS = Path(__file__).parent.parent / "config" / "schemas"
+DATASET = load_yaml(SCHEMAS.parent / "datasets" / "eurlex-4k.yaml")
+
+
+def problem_of(change) -> str:
+    """The message for EurLex-4K's entry after `change` was made to it."""
+    import copy
+
+    config = copy.deepcopy(DATASET)
+    change(config)
+    with pytest.raises(ConfigError) as caught:
+        check(config, load_yaml(SCHEMAS / "dataset.schema.yaml"), "config/datasets/x.yaml")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c.pop("licence"), "(top level): 'licence' is a required property"),
+        (lambda c: c.update(licenze="x"), "unknown key 'licenze'; did you mean 'licence'?"),
+        (lambda c: c["propensity"].update(A="half"), "propensity.A: 'half' is not of type 'number'"),
+        (lambda c: c["files"]["train.txt"].update(sha256="abc"), "files.train.txt.sha256: 'abc' does not match"),
+        (lambda c: c["sources"][0].pop("version"), "sources.0: 'version' is a required property"),
+        (lambda c: c["sources"][0].update(kind="pipy"), "sources.0.kind: "),
+        (lambda c: c["reader"].update(kind="xcm"), "reader.kind: 'xcm' is not one of"),
+        (lambda c: c["statistics"].update(n_lables=3), "statistics: unknown key 'n_lables'; did you mean 'n_labels'?"),
+    ],
+)
+def test_schema_errors_name_the_key(change, message):
+    problem = problem_of(change)
+    assert problem.startswith("config/datasets/x.yaml: ")
+    assert message in problem
+
+
+def test_several_wrong_keys_are_told_at_once():
+    problem = problem_of(lambda c: (c.pop("licence"), c["propensity"].pop("A")))
+    assert len(problem.splitlines()) == 2
+
+
+def test_a_key_that_stands_twice_is_refused_with_its_line(tmp_path):
+    """YAML itself would silently keep the last one."""
+    path = tmp_path / "twice.yaml"
+    path.write_text("a: 1\nb: 2\na: 3\n")
+    with pytest.raises(ConfigError, match=r"twice\.yaml:3: the key 'a' stands here twice"):
+        load_yaml(path)
+
+
+def test_broken_yaml_is_told_with_its_line(tmp_path):
+    path = tmp_path / "broken.yaml"
+    path.write_text("a: 1\nb: [1, 2\nc: 3\n")
+    with pytest.raises(ConfigError, match=r"broken\.yaml:\d+: "):
+        load_yaml(path)
+
+
+def test_a_missing_file_is_told():
+    with pytest.raises(ConfigError, match="there is no such file"):
+        load_yaml("nowhere.yaml")
+
+
+def test_pick_suggests_the_nearest_name():
+    with pytest.raises(ConfigError, match=r"unknown data set 'eurlex4k'; did you mean 'eurlex-4k'\?"):
+        pick("data set", "eurlex4k", {"eurlex-4k": {}, "mnist": {}})
+    assert pick("data set", "mnist", {"mnist": 1}) == 1
+
+
+def test_no_suggestion_for_something_far_off():
+    assert did_you_mean("zzzzzz", ["eurlex-4k"]) == ""
+
+
+def test_every_configuration_file_of_the_project_is_valid():
+    config = SCHEMAS.parent
+    datasets = load_folder(config / "datasets", SCHEMAS / "dataset.schema.yaml")
+    load_folder(config / "methods", SCHEMAS / "method.schema.yaml")
+    for paper in ("eagle", "disentangle", "labeltrees", "otseq2set"):
+        artefacts = load_yaml(config / "papers" / paper / "artefacts.yaml")
+        check(artefacts, load_yaml(SCHEMAS / "artefacts.schema.yaml"), paper)
+        for artefact in artefacts.values():
+            for names in artefact["datasets"].values():
+                assert set(names) <= set(datasets), paper
+    for name, dataset in datasets.items():
+        assert ("-sim" in name) == dataset["simulated"], (
+            f"{name}: simulated data says so in its name, other data does not"
+        )
+        assert dataset["simulated"] or "sources" in dataset or "by_hand" in dataset, f"{name}: nowhere to get it from"

@@ -1,0 +1,9 @@
+"""Render the distribution of the number of labels per sample."""
+
+from orchard.jobs import job
+
+with job(snakemake.log[0]):
+    from orchard.files import read_json
+    from orchard.report.label_counts import label_count_figure
+
+    label_count_figure([read_json(f"{folder}/stats.json") for folder in snakemake.input.data], snakemake.output)

@@ -1,0 +1,12 @@
+"""Render a table of data statistics, published and measured."""
+
+from orchard.jobs import job
+
+with job(snakemake.log[0]):
+    from orchard.files import read_json
+    from orchard.report.statistics_table import statistics_table
+    from orchard.report.tables import write_table
+
+    statistics = [read_json(f"{folder}/stats.json") for folder in snakemake.input.data]
+    table = statistics_table(snakemake.params.artefact, statistics, snakemake.input.published)
+    write_table(table, snakemake.output.csv, snakemake.output.md)
