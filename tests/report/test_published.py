@@ -4,14 +4,16 @@ import csv
 import io
 import math
 import re
+from dataclasses import asdict
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from orchard.errors import ConfigError
-from orchard.report.published import COLUMNS, parse_printed, read_published
+from orchard.report.published import COLUMNS, PublishedValue, parse_printed, read_published
 
 PAPERS = Path(__file__).parents[2] / "config" / "papers"
 
@@ -70,7 +72,7 @@ DATASETS = {
 
 @cache
 def table(paper, name):
-    return read_published(PAPERS / paper / "published", name)
+    return pd.DataFrame(map(asdict, read_published(PAPERS / paper / "published" / f"{name}.csv")))
 
 
 def cells(paper, name, column="number"):
@@ -151,13 +153,13 @@ def test_a_bad_file_is_named_with_its_line(tmp_path, content, message):
     """Whoever edits a transcription is told where the mistake is."""
     (tmp_path / "bad.csv").write_text(content.format(header=",".join(COLUMNS)), encoding="utf-8")
     with pytest.raises(ConfigError, match=message):
-        read_published(tmp_path, "bad")
+        read_published(tmp_path / "bad.csv")
 
 
 def test_a_missing_table_is_named(tmp_path):
     """A mistyped table name is a message, not a traceback from pandas."""
     with pytest.raises(ConfigError, match="nowhere"):
-        read_published(tmp_path, "nowhere")
+        read_published(tmp_path / "nowhere.csv")
 
 
 # ------------------------------------------------------------------------------------------------ all tables
@@ -548,3 +550,21 @@ def test_otseq2set_lambda_is_the_best_of_figure_5():
     assert (
         stated["eurlex-4k-text", "Figure 5", "OTSeq2Set", "best λ"] == stated["", "Section 3.4", "OTSeq2Set", "λ"] == 8
     )
+
+
+@pytest.mark.parametrize(
+    ("printed", "measured", "agrees"),
+    [
+        ("5.31", 5.3149, True),
+        ("5.31", 5.3151, False),
+        ("1.2M", 1_186_239, True),
+        ("1.2M", 1_250_001, False),
+        ("3,993", 3993, True),
+        ("3,993", 3994, False),
+        ("13K", 13_330, True),
+        ("5.31", None, False),
+    ],
+)
+def test_agreement_is_to_the_last_printed_digit(printed, measured, agrees):
+    value = PublishedValue("", "", "", "", printed, *parse_printed(printed), "")
+    assert value.agrees_with(measured) == agrees

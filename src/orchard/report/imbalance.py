@@ -38,7 +38,7 @@ def imbalance_figure(panels: list[dict], datasets: list[Dataset], published_csv,
             color="black",
         )  # fmt: skip
         panel.text(
-            0.97, 0.16, f"published for {published.dataset}: {published.text}", transform=panel.transAxes, ha="right",
+            0.97, 0.16, f"published for {published.dataset}: {published.value}", transform=panel.transAxes, ha="right",
             color=GREY,
         )  # fmt: skip
         if stats["simulated"]:
@@ -51,7 +51,7 @@ def imbalance_figure(panels: list[dict], datasets: list[Dataset], published_csv,
                 "all" if k is None else k,
                 f"{100 * share:.4f}",
                 published.dataset,
-                published.text,
+                published.value,
             ]
         )
     save_figure(figure, outputs["png"], outputs["svg"])

@@ -3,6 +3,7 @@
 import csv
 import math
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from orchard.errors import ConfigError
@@ -36,18 +37,40 @@ def parse_printed(text: str) -> tuple[float, float]:
     return sign * number, float(match["spread"]) if match["spread"] else math.nan
 
 
-def read_published(folder, table: str):
-    """Return the published table `folder/table.csv` as a DataFrame, one row per printed value.
+@dataclass(frozen=True)
+class PublishedValue:
+    """One printed value: where it stands, the text as printed, and the number in it (NaN where there is none)."""
 
-    Columns: dataset, setting, method, metric, value (as printed), number, spread, note; (dataset, setting, method,
-    metric) is unique. Anything that cannot be read is a ConfigError that names file, line and value.
+    dataset: str
+    setting: str
+    method: str
+    metric: str
+    value: str
+    number: float
+    spread: float
+    note: str
+
+    def agrees_with(self, measured: float | None) -> bool:
+        """Whether `measured`, rounded as the paper rounds, is the printed number."""
+        return measured is not None and abs(measured - self.number) <= half_last_digit(self.value) * (1 + 1e-9)
+
+
+def half_last_digit(text: str) -> float:
+    """Half a unit of the last printed digit: 0.005 for `5.31`, 50,000 for `1.2M`, 0.5 for `3,993`."""
+    match = _NUMBER.fullmatch(text)
+    decimals = len(match["digits"].partition(".")[2])
+    return 0.5 * 10.0**-decimals * _SCALE[match["unit"]]
+
+
+def read_published(path) -> list[PublishedValue]:
+    """Return a published table, one entry per printed value; (dataset, setting, method, metric) is unique.
+
+    Anything that cannot be read is a ConfigError that names file, line and value.
     """
-    import pandas as pd
-
-    path = Path(folder) / f"{table}.csv"
+    path = Path(path)
     if not path.is_file():
         raise ConfigError(f"{path}: there is no such published table")
-    rows, seen = [], set()
+    values, seen = [], set()
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.reader(file)
         if tuple(next(reader, ())) != COLUMNS:
@@ -64,5 +87,5 @@ def read_published(folder, table: str):
                 number, spread = parse_printed(value)
             except ConfigError as error:
                 raise ConfigError(f"{where}: {error}") from None
-            rows.append((*key, value, number, spread, note))
-    return pd.DataFrame(rows, columns=[*COLUMNS[:5], "number", "spread", "note"])
+            values.append(PublishedValue(*key, value, number, spread, note))
+    return values

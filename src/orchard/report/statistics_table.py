@@ -40,7 +40,7 @@ def statistics_table(artefact: dict, statistics: list[dict], published_csv) -> T
 
 
 def _published_cells(values: dict, columns: list[dict]) -> list[str]:
-    return [values[column["published"]].text if column["published"] in values else MISSING for column in columns]
+    return [values[column["published"]].value if column["published"] in values else MISSING for column in columns]
 
 
 def _measured_row(stats: dict, published: dict | None, columns: list[dict]) -> list[str]:
