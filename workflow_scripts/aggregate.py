@@ -1,0 +1,13 @@
+"""Group the training samples of a data set and merge their labels."""
+
+from orchard.jobs import job
+
+with job(snakemake.log[0], snakemake.threads):
+    from orchard.data.store import load_dataset, save_csr
+    from orchard.variants.aggregate import aggregate
+
+    dataset = load_dataset(snakemake.input.data)
+    names = snakemake.wildcards
+    Y1, Y2 = aggregate(dataset.X_train, dataset.Y_train, names.grouping, int(names.seed))
+    save_csr(snakemake.output.Y1, Y1)
+    save_csr(snakemake.output.Y2, Y2)

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from orchard.errors import OrchardError
-from orchard.files import read_json
+from orchard.files import atomic_file, read_json
 
 SPLITS = {"train": "trn", "test": "tst"}
 LABEL_NAMES = "output-items.txt"
@@ -46,7 +46,7 @@ def save_dataset(folder, dataset: Dataset) -> None:
     folder = Path(folder)
     for split in SPLITS:
         for letter in "XY":
-            sp.save_npz(folder / matrix_file(letter, split), getattr(dataset, f"{letter}_{split}"), compressed=False)
+            save_csr(folder / matrix_file(letter, split), getattr(dataset, f"{letter}_{split}"))
         texts = getattr(dataset, f"texts_{split}")
         if texts is not None:
             _write_lines(folder / text_file(split), texts)
@@ -69,6 +69,12 @@ def load_dataset(name, root="results/data") -> Dataset:
         label_names=_read_lines(folder / LABEL_NAMES),
         stats=read_json(folder / "stats.json"),
     )
+
+
+def save_csr(path, matrix: sp.csr_matrix) -> None:
+    """Write one matrix so that `load_csr`, scipy and PECOS read it; uncompressed, for speed, and never half."""
+    with atomic_file(path) as temporary, temporary.open("wb") as file:
+        sp.save_npz(file, matrix, compressed=False)
 
 
 def load_csr(path) -> sp.csr_matrix:

@@ -1,0 +1,79 @@
+"""A data set and a method of one's own: one YAML file each (and a module), no other file changes."""
+
+import json
+
+CSV_ROWS = 60
+
+DATASET = """
+title: My data
+description: A table of texts and labels.
+simulated: false
+licence: mine
+papers: []
+propensity: {A: 0.55, B: 1.5}
+files: {mine.csv: {}}
+by_hand: Put mine.csv there.
+reader: {kind: csv, file: mine.csv, test_fraction: 0.25}
+statistics: {n_labels: 3}
+"""
+
+METHOD = """
+title: Always the same
+description: Predicts label 0.
+estimator: always.Always
+parameters: {label: 0}
+per_dataset: {my-data: {label: 1}}
+"""
+
+MODULE = """
+import numpy as np
+
+class Always:
+    model_bytes_ = 0
+
+    def __init__(self, label=0):
+        self.label = label
+
+    def fit(self, X, Y):
+        return self
+
+    def predict_topk(self, X, k=5):
+        ids = np.full((X.shape[0], k), -1)
+        ids[:, 0] = self.label
+        return ids, np.zeros(ids.shape)
+"""
+
+
+def test_a_data_set_and_a_method_of_ones_own(checkout, tmp_path):
+    (checkout.folder / "config/datasets/my-data.yaml").write_text(DATASET)
+    (checkout.folder / "config/methods/always-the-same.yaml").write_text(METHOD)
+    (checkout.folder / "src/always.py").write_text(MODULE)
+    (tmp_path / "mirror/my-data").mkdir(parents=True)
+    rows = [f"document number {i} about {'apples' if i % 2 else 'pears'},{'red;fruit' if i % 2 else 'fruit'}{';rare' * (i % 7 == 0)}" for i in range(CSV_ROWS)]
+    (tmp_path / "mirror/my-data/mine.csv").write_text("text,labels\n" + "\n".join(rows) + "\n")
+    own = {"ORCHARD_DATA": str(tmp_path / "mirror")}
+
+    score = "results/runs/my-data/clean/always-the-same/seed-3/score.json"
+    done = checkout.snakemake(score, environment=own)
+    assert done.returncode == 0, done.stdout + done.stderr
+    content = json.loads((checkout.folder / score).read_text())
+    assert content["params"] == {"label": 1}  # labels are fruit, rare, red: label 1 is the data set's own override
+    assert content["dataset"], content["seed"] == ("my-data", 3)
+    assert 0 < content["metrics"]["P@1"] < 50
+    cost = json.loads((checkout.folder / score).with_name("cost.json").read_text())
+    assert {"seconds", "ms_per_sample", "peak_rss_mb", "model_mb", "threads", "versions", "machine"} <= cost.keys()
+
+    done = checkout.snakemake("eagle-table1", config=["datasets=my-data"], environment=own)
+    assert done.returncode == 0, done.stdout + done.stderr
+    table = (checkout.folder / "results/artefacts/own-data/eagle-table1.csv").read_text()
+    assert "my-data,measured" in table
+
+    (checkout.folder / "src/always.py").write_text(MODULE + "\n# edited\n")
+    assert checkout.jobs_to_run(score, environment=own) == {"run": 1}
+
+
+def test_a_parameter_that_the_estimator_lacks_is_named(checkout):
+    (checkout.folder / "config/methods/most-frequent.yaml").open("a").write("parameters: {depth: 3}\n")
+    done = checkout.snakemake("results/runs/smoke-sim/clean/most-frequent/seed-0/score.json")
+    assert done.returncode != 0
+    assert "orchard.baselines.MostFrequent has no parameter depth" in done.stdout + done.stderr

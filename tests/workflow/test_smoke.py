@@ -1,0 +1,159 @@
+"""The whole DAG in miniature: it ends, it survives being killed, and it re-runs what an edit touches and no more."""
+
+import csv
+import os
+import signal
+import subprocess
+import time
+
+import psutil
+import pytest
+
+ARTEFACTS = {
+    "eagle-table1": "table",
+    "disentangle-table1": "table",
+    "labeltrees-table1": "table",
+    "labeltrees-table2": "table",
+    "labeltrees-fig1": "figure",
+    "labeltrees-fig6": "figure",
+    "otseq2set-table1": "table",
+    "otseq2set-fig4": "figure",
+}
+ENDINGS = {"table": ("csv", "md"), "figure": ("csv", "png", "svg")}
+
+
+def test_every_artefact_is_rendered(finished):
+    expected = {f"{name}.{ending}" for name, kind in ARTEFACTS.items() for ending in ENDINGS[kind]}
+    rendered = {path.name for path in (finished.folder / "results/artefacts/smoke").iterdir()}
+    assert rendered == expected
+
+
+def test_simulated_data_is_marked_in_every_artefact(finished):
+    """Nobody may take the smoke run's numbers for results."""
+    folder = finished.folder / "results/artefacts/smoke"
+    for name, kind in ARTEFACTS.items():
+        with (folder / f"{name}.csv").open() as file:
+            sources = {row["source"] for row in csv.DictReader(file)}
+        assert sources <= {"published", "simulated"}, name
+        assert "simulated" in sources, name
+        other = (folder / f"{name}.{'md' if kind == 'table' else 'svg'}").read_text()
+        assert "imulated data" in other, name
+
+
+def test_a_second_run_does_nothing(finished):
+    done = finished.snakemake("reproduce-all")
+    assert done.returncode == 0
+    assert "Nothing to be done" in done.stdout + done.stderr
+
+
+def test_every_rule_keeps_a_log(finished):
+    logs = {str(path.relative_to(finished.folder / "results/logs")) for path in (finished.folder / "results/logs").rglob("*.log")}
+    assert {f"{name}.log" for name in ARTEFACTS} | {"prepare/smoke-sim.log"} <= logs
+    assert "600" in (finished.folder / "results/logs/prepare/smoke-sim.log").read_text()
+
+
+def test_results_name_no_place_of_the_machine(finished):
+    """A result that holds the folder it was made in cannot be the same bytes elsewhere."""
+    for name, content in finished.results().items():
+        assert str(finished.folder).encode() not in content, name
+
+
+def jobs_of(process: psutil.Process) -> list[psutil.Process]:
+    """The running scripts below a Snakemake process."""
+    return [child for child in process.children(recursive=True) if any(".py" in part for part in child.cmdline()[1:])]
+
+
+def test_killed_run_resumes_to_the_same_bytes(checkout, finished):
+    """SIGKILL of a job, then of Snakemake in mid-job; the next run ends, with byte-identical results on one core."""
+    command = checkout.command("reproduce-all", "--cores", "1")
+    snakemake = psutil.Popen(
+        command, cwd=checkout.folder, env=checkout.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 120
+    killed = None
+    while time.monotonic() < deadline and snakemake.is_running() and killed is None:
+        try:
+            for job in jobs_of(snakemake):
+                os.kill(job.pid, signal.SIGKILL)
+                killed = job.pid
+        except (psutil.NoSuchProcess, ProcessLookupError):
+            pass
+        time.sleep(0.01)
+    assert killed, "no job was seen running"
+    # With keep-going another job starts; kill Snakemake itself while that one writes, and leave the job alone.
+    while time.monotonic() < deadline and not [job for job in jobs_of(snakemake) if job.pid != killed]:
+        time.sleep(0.01)
+    orphans = jobs_of(snakemake)
+    assert orphans, "no second job was seen running"
+    snakemake.kill()
+    snakemake.wait()
+    psutil.wait_procs(orphans, timeout=60)
+    assert len(checkout.results()) < len(finished.results())
+
+    unlocked = checkout.snakemake("--unlock")
+    assert unlocked.returncode == 0, unlocked.stderr
+    done = checkout.snakemake("reproduce-all", "--cores", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    again, whole = checkout.results(), finished.results()
+    assert again.keys() == whole.keys()
+    assert [name for name in whole if again[name] != whole[name]] == []
+
+
+ALL = {name: 1 for name in ARTEFACTS}
+PREPARED = {"prepare": 3}
+
+
+@pytest.mark.parametrize(
+    ("edited", "reruns"),
+    [
+        ("src/orchard/report/imbalance.py", {"labeltrees-fig1": 1, "labeltrees-fig6": 1}),
+        ("src/orchard/report/tables.py", ALL),
+        ("src/orchard/report/statistics_table.py", {name: 1 for name in ARTEFACTS if "table" in name}),
+        ("src/orchard/data/synthetic.py", PREPARED | ALL),
+        ("src/orchard/data/formats.py", {}),  # reads files, of which the smoke scale has none
+        ("src/orchard/data/sources.py", {}),
+        ("src/orchard/metrics.py", {}),
+        ("workflow_scripts/label_count_figure.py", {"otseq2set-fig4": 1}),
+    ],
+)
+def test_an_edit_reruns_exactly_what_uses_it(copy_of_finished, edited, reruns):
+    with (copy_of_finished.folder / edited).open("a") as file:
+        file.write("\n# edited\n")
+    assert copy_of_finished.jobs_to_run("reproduce-all") == reruns
+
+
+def test_a_config_edit_reruns_only_its_own_steps(copy_of_finished):
+    path = copy_of_finished.folder / "config/papers/otseq2set/artefacts.yaml"
+    path.write_text(path.read_text().replace("Table 1: data statistics", "Table 1: statistics of the data"))
+    assert copy_of_finished.jobs_to_run("reproduce-all") == {"otseq2set-table1": 1}
+    path = copy_of_finished.folder / "config/datasets/smoke-text-sim.yaml"
+    path.write_text(path.read_text() + "split: another way\n")
+    assert copy_of_finished.jobs_to_run("reproduce-all")["prepare"] == 1
+
+
+def test_a_touched_script_regenerates_its_figure_alone(copy_of_finished):
+    later = time.time() + 10
+    os.utime(copy_of_finished.folder / "workflow_scripts/label_count_figure.py", (later, later))
+    assert copy_of_finished.jobs_to_run("reproduce-all") == {"otseq2set-fig4": 1}
+    done = copy_of_finished.snakemake("otseq2set-fig4")
+    assert done.returncode == 0, done.stderr
+
+
+def test_variants_of_the_labels(copy_of_finished, finished):
+    """Grouped and fused labels are files of the DAG: asked for by path, the same for one core and two."""
+    variants = "results/variants/smoke-sim"
+    targets = [
+        f"{variants}/aggregated/random-4/seed-0/Y2.npz",
+        f"{variants}/aggregated/clustered-5-noise-50-set/seed-1/Y1.npz",
+        f"{variants}/entangled/medium-2/seed-0/fused_of_label.npy",
+        "results/runs/smoke-sim/aggregated/random-4/most-frequent/seed-0/score.json",
+        "results/runs/smoke-sim/entangled/medium-2/most-frequent/seed-0/score.json",
+        "results/runs/smoke-sim/clean/most-frequent/seed-0/score.json",
+    ]
+    results = []
+    for cores in ("1", "2"):
+        done = copy_of_finished.snakemake(*targets, "--cores", cores, "--forcerun", "aggregate", "entangle")
+        assert done.returncode == 0, done.stdout + done.stderr
+        results.append({name: value for name, value in copy_of_finished.results().items() if not name.endswith("cost.json")})
+    assert results[0] == results[1]
+    assert {target.removeprefix("results/") for target in targets} <= results[0].keys()
