@@ -329,3 +329,16 @@ def test_label_names_are_counted_when_asked(tmp_path):
     """The count is a promise only when it is given."""
     path = write_bytes(tmp_path, b"one\ntwo\n")
     assert read_label_names(path) == read_label_names(path, n_labels=2) == ["one", "two"]
+
+
+def test_a_file_without_a_header(tmp_path):
+    """LIBSVM's files state no sizes; places in messages still count from the first line of the file."""
+    path = tmp_path / "rows.txt"
+    path.write_text("1,0 1:0.5\n 2:2\n")
+    X, Y = read_xmc(path, sizes=(3, 2))
+    assert X.toarray().tolist() == [[0, 0.5, 0], [0, 0, 2]]
+    assert Y.toarray().tolist() == [[1, 1], [0, 0]]
+    for row, message in (("0 3:1", "rows.txt:3: "), ("1,1 2:1", "rows.txt:3: label 1 occurs twice")):
+        path.write_text(f"1,0 1:0.5\n 2:2\n{row}\n")
+        with pytest.raises(FormatError, match=message):
+            read_xmc(path, sizes=(3, 2))

@@ -28,20 +28,22 @@ _NPZ_MEMBERS = ("format", "shape", "data", "indices", "indptr")
 _IDX_KINDS = {2051: "images", 2049: "labels"}
 
 
-def read_xmc(path) -> tuple[csr_matrix, csr_matrix]:
+def read_xmc(path, sizes: tuple[int, int] | None = None) -> tuple[csr_matrix, csr_matrix]:
     """Read a file of the XMC repository: `n d L`, then n lines `label,label,… feature:value feature:value …`.
 
     Indices start at 0.  A row without labels starts with a space or with its first feature, a row may lack features,
     and an empty line is a row that lacks both.  Labels may come in any order, features only in increasing order.
+    `sizes` is (d, L) of a file that lacks the header, as LIBSVM's do; its number of lines is then n.
 
     Returns X (n, d), where every value is `np.float32(float(token))` and a zero that is written is a zero that is
     stored, and Y (n, L) of ones; both CSR float32 with sorted indices.
     """
     data = _read_bytes(path)
-    start, (n_rows, n_features, n_labels) = _read_header(path, data)
+    start, header = (0, None) if sizes else _read_header(path, data)
     text = np.frombuffer(data, np.uint8)
     n_lines, n_commas, n_colons = _kernels.count_marks(text, start)
     n_lines += start < len(data) and not data.endswith(b"\n")
+    n_rows, n_features, n_labels = header or (n_lines, *sizes)
     if n_lines < n_rows:
         raise FormatError(path, n_lines + 1, f"the file ends after {n_lines} of the {n_rows} rows its header announces")
     if n_lines > n_rows:
@@ -67,7 +69,7 @@ def read_xmc(path) -> tuple[csr_matrix, csr_matrix]:
     Y.sort_indices()
     if duplicate := _first_duplicate(Y):
         row, label = duplicate
-        raise FormatError(path, row + 2, f"label {label} occurs twice")
+        raise FormatError(path, row + (2 if header else 1), f"label {label} occurs twice")
     return X, Y
 
 
