@@ -11,7 +11,8 @@ with job(snakemake.log[0], snakemake.threads):
 
     dataset = load_dataset(snakemake.input.data)
     names = snakemake.wildcards
-    fused_of_label = fuse_labels(dataset.X_train, dataset.Y_train, names.mode, int(names.k), int(names.seed))
+    mode, k, seed = names.mode, int(names.k), int(names.seed)
+    fused_of_label = fuse_labels(dataset.X_train, dataset.Y_train, mode, k, seed, snakemake.threads)
     with atomic_file(snakemake.output.fused_of_label) as temporary, temporary.open("wb") as file:
         np.save(file, fused_of_label)
     save_csr(snakemake.output.Y_train, entangle(dataset.Y_train, fused_of_label))

@@ -4,8 +4,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orchard.errors import ConfigError
 from orchard.trees.embeddings import pifa, unit_rows
-from orchard.variants.aggregate import group_matrix, hierarchical_groups, merge_labels, random_groups
+from orchard.variants.aggregate import aggregate, group_matrix, hierarchical_groups, merge_labels, random_groups
 
 
 def topic_samples(n_topics=16, per_topic=32, n_features=400, words=20, seed=0):
@@ -114,3 +115,24 @@ def test_wrong_arguments_are_named():
         random_groups(10, 0, seed=0)
     with pytest.raises(ValueError, match="'bag'"):
         merge_labels(X, group_matrix(np.zeros(8, int)), "bag")
+
+
+def test_a_grouping_by_its_name():
+    """The name holds every parameter, so that a path of the workflow does."""
+    X = sp.random(32, 20, 0.3, format="csr", dtype=np.float32, random_state=0)
+    Y = sp.csr_matrix((np.random.default_rng(0).random((32, 5)) < 0.6).astype(np.float32))
+    Y1, Y2 = aggregate(X, Y, "random-4", seed=3)
+    assert (group_matrix(random_groups(32, 4, 3)) != Y1).nnz == 0
+    assert (merge_labels(Y, Y1, "list") != Y2).nnz == 0
+    Y1, Y2 = aggregate(X, Y, "clustered-2-noise-25-set", seed=3)
+    assert (group_matrix(hierarchical_groups(X, 2, 3, noise=0.25)) != Y1).nnz == 0
+    assert Y2.max() == 1
+
+
+@pytest.mark.parametrize(
+    "grouping", ["random", "random-0", "random-33", "clustered-6", "clustered-2-noise-101", "knn-4"]
+)
+def test_an_impossible_grouping_is_named(grouping):
+    X = sp.random(32, 20, 0.3, format="csr", dtype=np.float32, random_state=0)
+    with pytest.raises(ConfigError, match=grouping):
+        aggregate(X, sp.csr_matrix((32, 5), dtype=np.float32), grouping, seed=0)

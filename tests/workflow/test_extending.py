@@ -49,7 +49,10 @@ def test_a_data_set_and_a_method_of_ones_own(checkout, tmp_path):
     (checkout.folder / "config/methods/always-the-same.yaml").write_text(METHOD)
     (checkout.folder / "src/always.py").write_text(MODULE)
     (tmp_path / "mirror/my-data").mkdir(parents=True)
-    rows = [f"document number {i} about {'apples' if i % 2 else 'pears'},{'red;fruit' if i % 2 else 'fruit'}{';rare' * (i % 7 == 0)}" for i in range(CSV_ROWS)]
+    rows = [
+        f"document number {i} about {'apples' if i % 2 else 'pears'},{'red;fruit' if i % 2 else 'fruit'}{';rare' * (i % 7 == 0)}"
+        for i in range(CSV_ROWS)
+    ]
     (tmp_path / "mirror/my-data/mine.csv").write_text("text,labels\n" + "\n".join(rows) + "\n")
     own = {"ORCHARD_DATA": str(tmp_path / "mirror")}
 

@@ -29,14 +29,25 @@ def test_a_wrong_key_in_a_data_set_is_named_before_anything_runs(checkout):
     path.write_text(path.read_text().replace("propensity:", "propensities:"))
     done = checkout.snakemake("reproduce-all")
     assert done.returncode != 0
-    assert "config/datasets/smoke-sim.yaml: (top level): unknown key 'propensities'; did you mean 'propensity'?" in done.stderr
+    assert (
+        "config/datasets/smoke-sim.yaml: (top level): unknown key 'propensities'; did you mean 'propensity'?"
+        in done.stderr
+    )
     assert not (checkout.folder / "results").exists()
 
 
 def test_targets_are_listed_with_a_line_of_explanation_each(checkout):
     done = checkout.snakemake("--list-target-rules")
     listed = done.stdout
-    for target in ("reproduce-all", "eagle", "disentangle", "labeltrees", "otseq2set", "eagle-table1", "labeltrees-fig6"):
+    for target in (
+        "reproduce-all",
+        "eagle",
+        "disentangle",
+        "labeltrees",
+        "otseq2set",
+        "eagle-table1",
+        "labeltrees-fig6",
+    ):
         assert target in listed.split()
     assert "Label frequency imbalance" in listed
 

@@ -47,7 +47,10 @@ def test_a_second_run_does_nothing(finished):
 
 
 def test_every_rule_keeps_a_log(finished):
-    logs = {str(path.relative_to(finished.folder / "results/logs")) for path in (finished.folder / "results/logs").rglob("*.log")}
+    logs = {
+        str(path.relative_to(finished.folder / "results/logs"))
+        for path in (finished.folder / "results/logs").rglob("*.log")
+    }
     assert {f"{name}.log" for name in ARTEFACTS} | {"prepare/smoke-sim.log"} <= logs
     assert "600" in (finished.folder / "results/logs/prepare/smoke-sim.log").read_text()
 
@@ -99,7 +102,7 @@ def test_killed_run_resumes_to_the_same_bytes(checkout, finished):
     assert [name for name in whole if again[name] != whole[name]] == []
 
 
-ALL = {name: 1 for name in ARTEFACTS}
+ALL = dict.fromkeys(ARTEFACTS, 1)
 PREPARED = {"prepare": 3}
 
 
@@ -154,6 +157,8 @@ def test_variants_of_the_labels(copy_of_finished, finished):
     for cores in ("1", "2"):
         done = copy_of_finished.snakemake(*targets, "--cores", cores, "--forcerun", "aggregate", "entangle")
         assert done.returncode == 0, done.stdout + done.stderr
-        results.append({name: value for name, value in copy_of_finished.results().items() if not name.endswith("cost.json")})
+        results.append(
+            {name: value for name, value in copy_of_finished.results().items() if not name.endswith("cost.json")}
+        )
     assert results[0] == results[1]
     assert {target.removeprefix("results/") for target in targets} <= results[0].keys()

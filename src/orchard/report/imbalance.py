@@ -2,11 +2,12 @@
 
 from orchard.data.statistics import coverage_curve, label_share_for_half, labels_needed
 from orchard.data.store import Dataset
-from orchard.report.plots import BLUE, GREY, ORANGE, mark_simulated, new_panels, save_figure
+from orchard.report.plots import BLUE, GREY, ORANGE, PURPLE, mark_simulated, new_panels, save_figure
 from orchard.report.published import read_published
 from orchard.report.tables import write_csv
 
-WANTED = {1: "one of its labels", 3: "three of its labels", None: "all of its labels"}
+WANTED = {1: "one label per point", 3: "three labels per point", None: "all labels"}
+ON_WHITE = {"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1}
 
 
 def imbalance_figure(panels: list[dict], datasets: list[Dataset], published_csv, outputs) -> None:
@@ -35,12 +36,15 @@ def imbalance_figure(panels: list[dict], datasets: list[Dataset], published_csv,
         panel.ticklabel_format(axis="x", style="sci", scilimits=(0, 4))
         panel.text(
             0.97, 0.32, f"50% of data points need\n{share:.2%} of the labels", transform=panel.transAxes, ha="right",
-            color="black",
+            bbox=ON_WHITE,
         )  # fmt: skip
         panel.text(
             0.97, 0.16, f"published for {published.dataset}: {published.value}", transform=panel.transAxes, ha="right",
-            color=GREY,
+            color=GREY, bbox=ON_WHITE,
         )  # fmt: skip
+        if published.dataset == stats["name"]:
+            panel.plot(published.number / 100 * stats["n_labels"], 0.5, "x", color=PURPLE, label="published")
+            panel.legend(loc="center right")
         if stats["simulated"]:
             mark_simulated(panel)
         rows.append(

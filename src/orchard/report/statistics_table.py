@@ -23,13 +23,12 @@ def statistics_table(artefact: dict, statistics: list[dict], published_csv) -> T
             rows.append([name, "published", *_published_cells(published[name], columns), ""])
         if name in measured:
             rows.append(_measured_row(measured[name], published.get(name), columns))
-    notes = [
-        *artefact.get("notes", []),
-        f"`{MISSING}`: the paper does not print it, or the data set does not have it (no text, for instance).",
-    ]
-    absent = [name for name in published if name not in measured]
-    if absent:
-        notes.append(f"Not measured at this scale: {', '.join(absent)}.")
+    notes = list(artefact.get("notes", []))
+    if any(MISSING in row for row in rows):
+        notes.append(f"`{MISSING}`: the data set does not have it (no text, for instance).")
+    published_only = [name for name in published if name not in measured]
+    if published_only:
+        notes.append(f"Published, but not measured at this scale: {', '.join(published_only)}.")
     simulated = [name for name, stats in measured.items() if stats["simulated"]]
     if simulated:
         notes.append(

@@ -4,11 +4,47 @@ Y¹ (n, m) says which sample is in which group, Y² (m, L) which labels a group 
 the groups would train on. Every sample is in exactly one group here, but `merge_labels` takes any Y¹.
 """
 
+import re
+
 import numpy as np
 import scipy.sparse as sp
 
+from orchard.errors import ConfigError
 from orchard.trees.balanced import balanced_kmeans
 from orchard.trees.embeddings import unit_rows
+
+_GROUPING = re.compile(
+    r"(random-(?P<size>\d+)|clustered-(?P<depth>\d+)(-noise-(?P<noise>\d+))?)(?P<merge_as_set>-set)?"
+)
+
+
+def aggregate(
+    X: sp.csr_matrix, Y: sp.csr_matrix, grouping: str, seed: int, n_jobs: int | None = None
+) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+    """Y¹ and Y² of the training samples, for a grouping by its name.
+
+    `random-4`: groups of four · `clustered-8`: 2^8 groups · `clustered-8-noise-25`: the same with noise 0.25. Labels are
+    merged as a list, or as a set where `-set` follows.
+    """
+    named = _GROUPING.fullmatch(grouping)
+    if not named:
+        raise ConfigError(
+            f"unknown grouping {grouping!r}: name one like random-4, clustered-8, clustered-8-noise-25-set"
+        )
+    if named["size"]:
+        size = int(named["size"])
+        if not 1 <= size <= X.shape[0]:
+            raise ConfigError(f"{grouping}: the group size must be between 1 and the {X.shape[0]} samples")
+        groups = random_groups(X.shape[0], size, seed)
+    else:
+        depth, noise = int(named["depth"]), int(named["noise"] or 0)
+        if depth > np.log2(X.shape[0]) or noise > 100:
+            raise ConfigError(
+                f"{grouping}: 2^depth must not exceed the {X.shape[0]} samples, nor the noise 100 per cent"
+            )
+        groups = hierarchical_groups(X, depth, seed, noise / 100, n_jobs)
+    Y1 = group_matrix(groups)
+    return Y1, merge_labels(Y, Y1, "set" if named["merge_as_set"] else "list")
 
 
 def random_groups(n: int, group_size: int, seed: int) -> np.ndarray:

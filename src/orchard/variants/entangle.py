@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from orchard.trees.balanced import balanced_kmeans
-from orchard.trees.embeddings import pifa
+from orchard.trees.embeddings import pifa, unit_rows
 
 MODES = ("easy", "medium", "hard")
 # "32k labels" to a cluster in medium mode.
@@ -16,7 +16,8 @@ def fuse_labels(
 ) -> np.ndarray:
     """Group the L labels without replacement into ⌈L/k⌉ fused ones of at most k; the fused label of each, int32 (L,).
 
-    X : CSR (n, d), Y : CSR (n, L), the training samples: labels are alike if their PIFA embeddings are.
+    X : CSR (n, d), Y : CSR (n, L), the training samples: labels are alike if their PIFA embeddings are. Rows of X are
+        given unit length first, as the paper's TF-IDF features have it.
     mode : 'easy' fuses the most similar labels, by a balanced ⌈L/k⌉-means whose clusters differ by at most 1 in size.
         'medium' fuses at random inside the clusters of a balanced ⌈L/32k⌉-means. Where k does not divide a cluster's
         size, its odd labels are fused with labels of the next cluster in the tree: at most one fused label per border
@@ -34,7 +35,7 @@ def fuse_labels(
     else:
         labels_per_cluster = k if mode == "easy" else FUSED_PER_CLUSTER * k
         n_clusters = -(-n_labels // labels_per_cluster)
-        cluster_of_label = balanced_kmeans(pifa(X, Y, "xr-linear"), n_clusters, rng, n_jobs=n_jobs)
+        cluster_of_label = balanced_kmeans(pifa(unit_rows(X), Y, "xr-linear"), n_clusters, rng, n_jobs=n_jobs)
     if mode == "easy":
         return cluster_of_label
     fused_of_label = np.empty(n_labels, np.int32)
