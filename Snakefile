@@ -19,4 +19,10 @@ rule:
         "Every table and figure of the four papers at the scale '{SCALE}' is in {ARTEFACT_FOLDER}/"
 
 
-refuse_unknown_targets()
+rule unknown_target:
+    """Snakemake would only say that no rule makes a mistyped target; say which one may have been meant."""
+    input:
+        suggest_target,
+    output:
+        "{target,[^/]+}",
+    localrule: True

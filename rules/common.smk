@@ -2,14 +2,8 @@
 
 from pathlib import Path
 
-from orchard.config import (
-    check,
-    did_you_mean,
-    load_checked,
-    load_folder,
-    load_yaml,
-    pick,
-)
+from orchard.config import check, did_you_mean, load_checked, load_folder, load_yaml, pick
+from orchard.data.readers import module_of
 from orchard.errors import ConfigError
 from orchard.provenance import source_hash
 
@@ -17,11 +11,7 @@ from orchard.provenance import source_hash
 configfile: "config/config.yaml"
 
 
-check(
-    config,
-    load_yaml("config/schemas/config.schema.yaml"),
-    "config/config.yaml or --config",
-)
+check(config, load_yaml("config/schemas/config.schema.yaml"), "config/config.yaml or --config")
 
 DATASETS = load_folder("config/datasets", "config/schemas/dataset.schema.yaml")
 METHODS = load_folder("config/methods", "config/schemas/method.schema.yaml")
@@ -35,8 +25,8 @@ ARTEFACT_FOLDER = f"results/artefacts/{'own-data' if 'datasets' in config else S
 
 
 wildcard_constraints:
-    dataset="[a-z0-9][a-z0-9.-]*",
-    method="[a-z0-9][a-z0-9.-]*",
+    dataset="[A-Za-z0-9][A-Za-z0-9._-]*",
+    method="[A-Za-z0-9][A-Za-z0-9._-]*",
     seed=r"\d+",
     grouping=r"(random-\d+|clustered-\d+(-noise-\d+)?)(-set)?",
     mode="easy|medium|hard",
@@ -51,6 +41,40 @@ def code_of(script, modules=()):
 
 def dataset_config(wildcards):
     return pick("data set", wildcards.dataset, DATASETS)
+
+
+def dataset_part(*keys):
+    """Those keys of a data set's entry that a step depends on: an edit of the others does not re-run it."""
+    return lambda wildcards: {key: value for key, value in dataset_config(wildcards).items() if key in keys}
+
+
+def method_config(wildcards):
+    return pick("method", wildcards.method, METHODS)
+
+
+def raw_files(wildcards):
+    """Generated data has no raw files."""
+    return f"results/raw/{wildcards.dataset}" if "files" in dataset_config(wildcards) else []
+
+
+def reader_code(wildcards):
+    """Readers are found by name: an edit of one re-runs the data sets that it reads, and no others."""
+    return code_of("prepare.py", [module_of(dataset_config(wildcards))])
+
+
+def estimator_code(wildcards):
+    """Estimators are found by name: an edit of one re-runs its own method, and no others."""
+    return code_of("run.py", [method_config(wildcards)["estimator"].rpartition(".")[0]])
+
+
+def variant_labels(wildcards):
+    """The label files that a variant puts in the place of the data set's own."""
+    folder = f"results/variants/{wildcards.dataset}/{wildcards.variant}/seed-{wildcards.seed}"
+    return {
+        "clean": {},
+        "aggregated": {"Y1": f"{folder}/Y1.npz", "Y2": f"{folder}/Y2.npz"},
+        "entangled": {"Y_train": f"{folder}/Y.trn.npz", "Y_test": f"{folder}/Y.tst.npz"},
+    }[wildcards.variant.partition("/")[0]]
 
 
 def memory_mb(wildcards):
@@ -78,20 +102,9 @@ def artefact_files(paper):
     return [path for artefact in ARTEFACTS[paper] for path in artefact_outputs(paper, artefact).values()]
 
 
-def refuse_unknown_targets():
-    """Snakemake only says that no rule makes a mistyped target; say which one may have been meant."""
-    rule_names = [rule.name for rule in workflow.rules]
-    for target in workflow.dag_settings.targets if workflow.dag_settings else ():
-        if target in rule_names:
-            continue
-        parts = Path(target).parts
-        if len(parts) > 2 and parts[0] == "results":
-            if parts[1] in ("raw", "data", "variants", "runs"):
-                pick("data set", parts[2], DATASETS)
-            if parts[1] == "runs" and len(parts) > 5:
-                pick("method", parts[-3], METHODS)
-        elif "/" not in target:
-            raise ConfigError(
-                f"unknown target {target!r}{did_you_mean(target, rule_names)} "
-                "(`snakemake --list-target-rules` shows all of them)"
-            )
+def suggest_target(wildcards):
+    names = [rule.name for rule in workflow.rules]
+    raise ConfigError(
+        f"unknown target {wildcards.target!r}{did_you_mean(wildcards.target, names)} "
+        "(`snakemake --list-target-rules` shows all of them)"
+    )

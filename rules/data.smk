@@ -1,6 +1,3 @@
-from orchard.data.readers import module_of
-
-
 localrules:
     fetch,
 
@@ -14,20 +11,10 @@ rule fetch:
     conda:
         "../environment.yml"
     params:
-        code=code_of("fetch.py"),
-        config=dataset_config,
+        # Not the code: what is fetched is verified, so an edit there cannot change it, and a download may be large.
+        config=dataset_part("files", "sources", "by_hand", "homepage"),
     script:
         "../workflow_scripts/fetch.py"
-
-
-def raw_files(wildcards):
-    """Generated data has no raw files."""
-    return f"results/raw/{wildcards.dataset}" if "files" in dataset_config(wildcards) else []
-
-
-def reader_code(wildcards):
-    """Readers are found by name: an edit of one re-runs the data sets that it reads, and no others."""
-    return code_of("prepare.py", [module_of(dataset_config(wildcards))])
 
 
 rule prepare:
@@ -47,6 +34,6 @@ rule prepare:
         mem_mb=memory_mb,
     params:
         code=reader_code,
-        config=dataset_config,
+        config=dataset_part("title", "simulated", "papers", "propensity", "reader", "statistics"),
     script:
         "../workflow_scripts/prepare.py"

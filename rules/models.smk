@@ -1,26 +1,3 @@
-def method_config(wildcards):
-    return pick("method", wildcards.method, METHODS)
-
-
-def estimator_code(wildcards):
-    """Estimators are found by name: an edit of one re-runs its own method, and no others."""
-    return code_of("run.py", [method_config(wildcards)["estimator"].rpartition(".")[0]])
-
-
-def variant_labels(wildcards):
-    """The label files that a variant puts in the place of the data set's own."""
-    kind, _, name = wildcards.variant.partition("/")
-    folder = f"results/variants/{wildcards.dataset}/{wildcards.variant}/seed-{wildcards.seed}"
-    return {
-        "clean": {},
-        "aggregated": {"Y1": f"{folder}/Y1.npz", "Y2": f"{folder}/Y2.npz"},
-        "entangled": {
-            "Y_train": f"{folder}/Y.trn.npz",
-            "Y_test": f"{folder}/Y.tst.npz",
-        },
-    }[kind]
-
-
 rule run:
     """Fit a method on a variant of a data set, predict the test samples, score."""
     input:

@@ -49,10 +49,8 @@ def test_a_data_set_and_a_method_of_ones_own(checkout, tmp_path):
     (checkout.folder / "config/methods/always-the-same.yaml").write_text(METHOD)
     (checkout.folder / "src/always.py").write_text(MODULE)
     (tmp_path / "mirror/my-data").mkdir(parents=True)
-    rows = [
-        f"document number {i} about {'apples' if i % 2 else 'pears'},{'red;fruit' if i % 2 else 'fruit'}{';rare' * (i % 7 == 0)}"
-        for i in range(CSV_ROWS)
-    ]
+    kinds = [("apples", "red;fruit"), ("pears", "fruit"), ("quinces", "fruit;rare")]
+    rows = [f"document number {i} about {kinds[i % 3][0]},{kinds[i % 3][1]}" for i in range(CSV_ROWS)]
     (tmp_path / "mirror/my-data/mine.csv").write_text("text,labels\n" + "\n".join(rows) + "\n")
     own = {"ORCHARD_DATA": str(tmp_path / "mirror")}
 
@@ -61,7 +59,7 @@ def test_a_data_set_and_a_method_of_ones_own(checkout, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     content = json.loads((checkout.folder / score).read_text())
     assert content["params"] == {"label": 1}  # labels are fruit, rare, red: label 1 is the data set's own override
-    assert content["dataset"], content["seed"] == ("my-data", 3)
+    assert (content["dataset"], content["seed"]) == ("my-data", 3)
     assert 0 < content["metrics"]["P@1"] < 50
     cost = json.loads((checkout.folder / score).with_name("cost.json").read_text())
     assert {"seconds", "ms_per_sample", "peak_rss_mb", "model_mb", "threads", "versions", "machine"} <= cost.keys()

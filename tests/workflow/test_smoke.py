@@ -47,12 +47,10 @@ def test_a_second_run_does_nothing(finished):
 
 
 def test_every_rule_keeps_a_log(finished):
-    logs = {
-        str(path.relative_to(finished.folder / "results/logs"))
-        for path in (finished.folder / "results/logs").rglob("*.log")
-    }
+    folder = finished.folder / "results/logs"
+    logs = {str(path.relative_to(folder)) for path in folder.rglob("*.log")}
     assert {f"{name}.log" for name in ARTEFACTS} | {"prepare/smoke-sim.log"} <= logs
-    assert "600" in (finished.folder / "results/logs/prepare/smoke-sim.log").read_text()
+    assert "600" in (folder / "prepare/smoke-sim.log").read_text()
 
 
 def test_results_name_no_place_of_the_machine(finished):
@@ -130,8 +128,11 @@ def test_a_config_edit_reruns_only_its_own_steps(copy_of_finished):
     path.write_text(path.read_text().replace("Table 1: data statistics", "Table 1: statistics of the data"))
     assert copy_of_finished.jobs_to_run("reproduce-all") == {"otseq2set-table1": 1}
     path = copy_of_finished.folder / "config/datasets/smoke-text-sim.yaml"
-    path.write_text(path.read_text() + "split: another way\n")
-    assert copy_of_finished.jobs_to_run("reproduce-all")["prepare"] == 1
+    path.write_text(path.read_text() + "split: words that no step depends on\n")
+    assert copy_of_finished.jobs_to_run("reproduce-all") == {"otseq2set-table1": 1}
+    path.write_text(path.read_text().replace("title: ", "title: New "))
+    shown_in = ("otseq2set-table1", "otseq2set-fig4", "labeltrees-fig6")
+    assert copy_of_finished.jobs_to_run("reproduce-all") == {"prepare": 1} | {name: 1 for name in shown_in}
 
 
 def test_a_touched_script_regenerates_its_figure_alone(copy_of_finished):
@@ -157,8 +158,7 @@ def test_variants_of_the_labels(copy_of_finished, finished):
     for cores in ("1", "2"):
         done = copy_of_finished.snakemake(*targets, "--cores", cores, "--forcerun", "aggregate", "entangle")
         assert done.returncode == 0, done.stdout + done.stderr
-        results.append(
-            {name: value for name, value in copy_of_finished.results().items() if not name.endswith("cost.json")}
-        )
+        content = copy_of_finished.results()
+        results.append({name: content[name] for name in content if not name.endswith("cost.json")})
     assert results[0] == results[1]
     assert {target.removeprefix("results/") for target in targets} <= results[0].keys()

@@ -23,14 +23,12 @@ def aggregate(
 ) -> tuple[sp.csr_matrix, sp.csr_matrix]:
     """Y¹ and Y² of the training samples, for a grouping by its name.
 
-    `random-4`: groups of four · `clustered-8`: 2^8 groups · `clustered-8-noise-25`: the same with noise 0.25. Labels are
-    merged as a list, or as a set where `-set` follows.
+    `random-4`: groups of four · `clustered-8`: 2^8 groups · `clustered-8-noise-25`: the same with noise 0.25.
+    Labels are merged as a list, or as a set where `-set` follows.
     """
     named = _GROUPING.fullmatch(grouping)
     if not named:
-        raise ConfigError(
-            f"unknown grouping {grouping!r}: name one like random-4, clustered-8, clustered-8-noise-25-set"
-        )
+        raise ConfigError(f"unknown grouping {grouping!r}: it reads random-4, clustered-8, clustered-8-noise-25-set …")
     if named["size"]:
         size = int(named["size"])
         if not 1 <= size <= X.shape[0]:
@@ -39,9 +37,7 @@ def aggregate(
     else:
         depth, noise = int(named["depth"]), int(named["noise"] or 0)
         if depth > np.log2(X.shape[0]) or noise > 100:
-            raise ConfigError(
-                f"{grouping}: 2^depth must not exceed the {X.shape[0]} samples, nor the noise 100 per cent"
-            )
+            raise ConfigError(f"{grouping}: at most {X.shape[0]} groups (one per sample) and a noise of 100 per cent")
         groups = hierarchical_groups(X, depth, seed, noise / 100, n_jobs)
     Y1 = group_matrix(groups)
     return Y1, merge_labels(Y, Y1, "set" if named["merge_as_set"] else "list")
