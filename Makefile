@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 CANDIDATES := $(if $(PYTHON),$(PYTHON),python3 python3.13 python3.12 python3.11 python)
 IS_FIT := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: help setup reproduce-all test lint format bench clean
+.PHONY: help setup reproduce-all test lint format clean
 .DEFAULT_GOAL := help
 
 help:

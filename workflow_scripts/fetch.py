@@ -2,7 +2,8 @@
 
 from orchard.jobs import job
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0]) as log:
     from orchard.data.sources import fetch
 
-    fetch(snakemake.wildcards.dataset, snakemake.params.config, snakemake.output[0])
+    fetch(snakemake.wildcards.dataset, snakemake.params.config, snakemake.output[0], log=log.info)
+    log.info("%s: fetched and verified", snakemake.wildcards.dataset)

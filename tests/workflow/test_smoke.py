@@ -132,7 +132,7 @@ def test_a_config_edit_reruns_only_its_own_steps(copy_of_finished):
     assert copy_of_finished.jobs_to_run("reproduce-all") == {"otseq2set-table1": 1}
     path.write_text(path.read_text().replace("title: ", "title: New "))
     shown_in = ("otseq2set-table1", "otseq2set-fig4", "labeltrees-fig6")
-    assert copy_of_finished.jobs_to_run("reproduce-all") == {"prepare": 1} | {name: 1 for name in shown_in}
+    assert copy_of_finished.jobs_to_run("reproduce-all") == {"prepare": 1} | dict.fromkeys(shown_in, 1)
 
 
 def test_a_touched_script_regenerates_its_figure_alone(copy_of_finished):

@@ -1,0 +1,74 @@
+"""Tables say what was published, what was measured, what was simulated, and whether they agree."""
+
+import csv
+
+import pytest
+
+from orchard.report.statistics_table import statistics_table
+from orchard.report.tables import Table, write_table
+
+ARTEFACT = {
+    "title": "Toy table",
+    "columns": [
+        {"published": "N", "measured": "n_train"},
+        {"published": "avg", "measured": "labels_per_sample", "measured_for": {"odd": "labels_per_train_sample"}},
+    ],
+    "notes": ["A note."],
+}
+
+
+@pytest.fixture
+def published(tmp_path):
+    path = tmp_path / "table1.csv"
+    path.write_text(
+        "dataset,setting,method,metric,value,note\neven,,,N,1.2M,\neven,,,avg,5.31,\nodd,,,N,100,\nodd,,,avg,2.00,\n",
+        encoding="utf-8",
+    )
+    return path
+
+
+def stats(name, n_train, average, train_average=0.0, simulated=False):
+    return {
+        "name": name,
+        "simulated": simulated,
+        "n_train": n_train,
+        "labels_per_sample": average,
+        "labels_per_train_sample": train_average,
+    }
+
+
+def test_published_and_measured_rows_stand_together(published):
+    table = statistics_table(ARTEFACT, [stats("even", 1_186_239, 5.3149)], published)
+    assert table.rows == [
+        ["even", "published", "1.2M", "5.31", ""],
+        ["even", "measured", "1,186,239", "5.31", "yes"],
+        ["odd", "published", "100", "2.00", ""],
+    ]
+    assert "A note." in table.notes
+    assert any("not measured at this scale: odd" in note for note in table.notes)
+
+
+def test_a_difference_names_its_columns(published):
+    table = statistics_table(ARTEFACT, [stats("even", 1_300_000, 5.32)], published)
+    assert table.rows[1][-1] == "no: N, avg"
+
+
+def test_a_data_set_that_the_paper_counts_in_another_way(published):
+    table = statistics_table(ARTEFACT, [stats("odd", 100, 9.0, train_average=2.0)], published)
+    assert table.rows[2] == ["odd", "measured", "100", "2.00", "yes"]
+
+
+def test_simulated_data_says_so_and_agrees_with_nothing(published):
+    table = statistics_table(ARTEFACT, [stats("toy-sim", 100, 2.0, simulated=True)], published)
+    assert table.rows[-1] == ["toy-sim", "simulated", "100", "2.00", ""]
+    assert any("Simulated data" in note and "toy-sim" in note for note in table.notes)
+
+
+def test_markdown_and_csv_hold_the_same_cells(tmp_path):
+    rows = [["a|b", "1,000"], ["c", "2.5"]]
+    write_table(Table("Title", ["name", "n"], rows, ["Note."]), tmp_path / "t.csv", tmp_path / "t.md")
+    with (tmp_path / "t.csv").open(newline="") as file:
+        assert list(csv.reader(file)) == [["name", "n"], *rows]
+    assert (tmp_path / "t.md").read_text() == (
+        "# Title\n\n| name |     n |\n| ---- | ----: |\n| a\\|b | 1,000 |\n| c    |   2.5 |\n\nNote.\n"
+    )

@@ -1,0 +1,46 @@
+"""The documentation says what the configuration says."""
+
+import re
+from pathlib import Path
+
+from orchard.config import load_yaml
+
+ROOT = Path(__file__).parent.parent
+
+
+def expected_row(path: Path) -> str:
+    dataset = load_yaml(path)
+    sizes = {key: f"{value:,}" for key, value in dataset["statistics"].items()}
+    n_train, n_test, d, L = (sizes.get(key, "–") for key in ("n_train", "n_test", "n_features", "n_labels"))
+    kinds = ", ".join(source["kind"] for source in dataset.get("sources", []))
+    source = "generated" if dataset["simulated"] else kinds or "by hand"
+    papers = ", ".join(dataset["papers"]) or "–"
+    return f"| `{path.stem}` | {dataset['title']} | {n_train} / {n_test} | {d} | {L} | {source} | {papers} |"
+
+
+def test_the_table_of_data_sets_is_the_registry():
+    """To repair it, paste the row that is printed here into docs/data.md."""
+    text = (ROOT / "docs/data.md").read_text()
+    expected = [expected_row(path) for path in sorted((ROOT / "config/datasets").glob("*.yaml"))]
+    assert re.findall(r"^\| `[a-z0-9.-]+` \| .* \|$", text.split("## Where")[0], flags=re.M) == expected
+
+
+def test_every_reader_is_documented():
+    readers = {path.stem for path in (ROOT / "src/orchard/data/readers").glob("[a-z]*.py")}
+    schema = load_yaml(ROOT / "config/schemas/dataset.schema.yaml")
+    assert set(schema["properties"]["reader"]["properties"]["kind"]["enum"]) == readers
+    documented = re.findall(r"^\| (`.*?) \|", (ROOT / "docs/data.md").read_text().split("## Readers")[1], flags=re.M)
+    assert set(re.findall(r"`(\w+)`", " ".join(documented))) == readers
+
+
+def test_links_between_documents_lead_somewhere():
+    for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "results/README.md"]:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", document.read_text()):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_every_artefact_is_named_in_the_readme():
+    readme = (ROOT / "README.md").read_text()
+    for path in ROOT.glob("config/papers/*/artefacts.yaml"):
+        for artefact in load_yaml(path):
+            assert f"`{path.parent.name}-{artefact}`" in readme

@@ -1,0 +1,76 @@
+"""A run fits, predicts and scores; the variant's labels take the place of the data set's own."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from orchard.baselines import MostFrequent
+from orchard.data.store import Dataset, save_csr
+from orchard.errors import ConfigError
+from orchard.runs import make_estimator, parameters_for, run
+from orchard.variants.labels import with_labels
+
+
+@pytest.fixture
+def dataset():
+    X = sp.csr_matrix(np.eye(4, dtype=np.float32))
+    Y_train = sp.csr_matrix(np.array([[0, 1, 0], [0, 1, 1], [0, 1, 1], [1, 0, 0]], np.float32))
+    Y_test = sp.csr_matrix(np.array([[0, 1, 0], [1, 0, 1]], np.float32))
+    return Dataset(X, Y_train, X[:2], Y_test, label_names=["a", "b", "c"], stats={"propensity": {"A": 0.55, "B": 1.5}})
+
+
+def test_most_frequent_labels_first_and_missing_ones_marked(dataset):
+    ids, scores = MostFrequent().fit(dataset.X_train, dataset.Y_train).predict_topk(dataset.X_test, k=5)
+    assert ids.tolist() == [[1, 2, 0, -1, -1]] * 2
+    assert scores[0].tolist() == [0.75, 0.5, 0.25, -np.inf, -np.inf]
+
+
+def test_a_run_is_scored_by_hand(dataset):
+    """Labels 1, 2, 0 for both test samples: label 1 hits the first, labels 2 and 0 the second."""
+    metrics, cost = run(dataset, MostFrequent(), threads=1)
+    assert metrics["P@1"] == 50
+    assert metrics["P@3"] == pytest.approx(100 * (1 / 3 + 2 / 3) / 2)
+    assert metrics["recall@3"] == 100
+    assert cost["threads"] == 1
+    assert cost["seconds"].keys() == {"fit", "predict"}
+
+
+def test_parameters_of_a_data_set_override_the_methods_own():
+    method = {"parameters": {"beam": 10, "leaf": 100}, "per_dataset": {"eurlex-4k": {"leaf": 20}}}
+    assert parameters_for(method, "eurlex-4k") == {"beam": 10, "leaf": 20}
+    assert parameters_for(method, "mnist") == {"beam": 10, "leaf": 100}
+
+
+def test_an_estimator_that_takes_a_random_state_gets_the_seed():
+    estimator = make_estimator({"estimator": "sklearn.cluster.KMeans"}, {"n_clusters": 3}, seed=7)
+    assert (estimator.random_state, estimator.n_clusters) == (7, 3)
+
+
+def test_mistakes_in_a_method_are_named():
+    with pytest.raises(ConfigError, match=r"'orchard\.baselines\.Missing' cannot be imported"):
+        make_estimator({"estimator": "orchard.baselines.Missing"}, {}, seed=0)
+    with pytest.raises(ConfigError, match="has no parameter depth"):
+        make_estimator({"estimator": "orchard.baselines.MostFrequent"}, {"depth": 3}, seed=0)
+
+
+def test_aggregated_labels_are_spread_over_their_group(dataset, tmp_path):
+    """Samples 0 and 3 share a group: both carry labels 0 and 1; the test labels stay."""
+    Y1 = sp.csr_matrix(np.array([[1, 0], [0, 1], [0, 1], [1, 0]], np.float32))
+    save_csr(tmp_path / "Y1.npz", Y1)
+    save_csr(tmp_path / "Y2.npz", (Y1.T @ dataset.Y_train).tocsr())
+    aggregated = with_labels(dataset, {"Y1": tmp_path / "Y1.npz", "Y2": tmp_path / "Y2.npz"})
+    assert aggregated.Y_train.toarray().tolist() == [[1, 1, 0], [0, 1, 1], [0, 1, 1], [1, 1, 0]]
+    assert aggregated.Y_test is dataset.Y_test
+
+
+def test_fused_labels_replace_both_splits(dataset, tmp_path):
+    fused = sp.csr_matrix(np.ones((4, 2), np.float32))
+    save_csr(tmp_path / "train.npz", fused)
+    save_csr(tmp_path / "test.npz", fused[:2])
+    entangled = with_labels(dataset, {"Y_train": tmp_path / "train.npz", "Y_test": tmp_path / "test.npz"})
+    assert (entangled.Y_train.shape, entangled.Y_test.shape) == ((4, 2), (2, 2))
+    assert entangled.label_names is None
+
+
+def test_a_clean_run_keeps_its_labels(dataset):
+    assert with_labels(dataset, {}) is dataset
