@@ -159,7 +159,7 @@ def test_reuters_keeps_documents_with_body_and_topics(write):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('[\n{"id": "1"},\n]', "a.json:3: malformed JSON: Expecting value"),
+        ('[\n{"id": "1"},\n{"id": }]', "a.json:3: malformed JSON: Expecting value"),
         ("", "a.json:1: malformed JSON: Expecting value"),
         ("[" * 100_000, "a.json: malformed JSON: nested too deeply"),
         (b'[\n{"id": "\xff"}]', "a.json:2: not UTF-8: invalid start byte 0xff"),
