@@ -1,5 +1,6 @@
 """From raw files to the canonical form: read, check against the registered statistics, write."""
 
+import logging
 from importlib import import_module
 from pathlib import Path
 
@@ -11,15 +12,20 @@ from orchard.data.store import SPLITS, Dataset, save_dataset
 from orchard.errors import OrchardError
 from orchard.files import atomic_folder, write_json
 
+log = logging.getLogger(__name__)
+
 
 def prepare(name: str, config: dict, raw_folder, folder) -> dict:
     """Turn the raw files of data set `name` into its canonical folder; return its statistics."""
     options = {key: value for key, value in config["reader"].items() if key != "kind"}
+    log.info("%s: reading (%s)", name, config["reader"]["kind"])
     dataset = import_module(module_of(config)).read(Path(raw_folder), options)
     _check_shapes(name, dataset)
+    log.info("%s: counting", name)
     statistics = describe(dataset)
     compare_with_expected(name, statistics, config["statistics"])
     identity = {"name": name} | {key: config[key] for key in ("title", "simulated", "papers", "propensity")}
+    log.info("%s: writing", name)
     with atomic_folder(folder) as temporary:
         save_dataset(temporary, dataset)
         write_json(temporary / "stats.json", identity | statistics)
