@@ -9,6 +9,7 @@ include: "rules/otseq2set.smk"
 
 
 rule:
+    """Every table and figure of the four papers."""
     name:
         "reproduce-all"
     default_target: True

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from orchard.config import check, did_you_mean, load_checked, load_folder, load_yaml, pick
 from orchard.data.readers import module_of
+from orchard.data.registry import load_registry
 from orchard.errors import ConfigError
 from orchard.provenance import source_hash
 
@@ -13,7 +14,7 @@ configfile: "config/config.yaml"
 
 check(config, load_yaml("config/schemas/config.schema.yaml"), "config/config.yaml or --config")
 
-DATASETS = load_folder("config/datasets", "config/schemas/dataset.schema.yaml")
+DATASETS = load_registry("config/datasets", "config/schemas/dataset.schema.yaml")
 METHODS = load_folder("config/methods", "config/schemas/method.schema.yaml")
 PAPERS = ("eagle", "disentangle", "labeltrees", "otseq2set")
 ARTEFACTS = {
@@ -28,8 +29,8 @@ wildcard_constraints:
     dataset="[A-Za-z0-9][A-Za-z0-9._-]*",
     method="[A-Za-z0-9][A-Za-z0-9._-]*",
     seed=r"\d+",
-    grouping=r"(random-\d+|clustered-\d+(-noise-\d+)?)(-set)?",
-    mode="easy|medium|hard",
+    grouping="[a-z0-9-]+",
+    mode="[a-z]+",
     k=r"\d+",
     variant="clean|aggregated/[a-z0-9-]+|entangled/[a-z0-9-]+",
 
@@ -64,7 +65,10 @@ def reader_code(wildcards):
 
 def estimator_code(wildcards):
     """Estimators are found by name: an edit of one re-runs its own method, and no others."""
-    return code_of("run.py", [method_config(wildcards)["estimator"].rpartition(".")[0]])
+    try:
+        return code_of("run.py", [method_config(wildcards)["estimator"].rpartition(".")[0]])
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"config/methods/{wildcards.method}.yaml: estimator: {error}")
 
 
 def variant_labels(wildcards):
@@ -78,9 +82,16 @@ def variant_labels(wildcards):
 
 
 def memory_mb(wildcards):
-    """A generous guess from the number of rows: about 4 kB each while a data set is in hand."""
-    statistics = dataset_config(wildcards)["statistics"]
-    return 1000 + (statistics.get("n_train", 0) + statistics.get("n_test", 0)) * 4 // 1000
+    """A guess from the number of entries: X three times (8 bytes each) while it is read, checked and written."""
+    statistics, reader = dataset_config(wildcards)["statistics"], dataset_config(wildcards)["reader"]
+    per_row = statistics.get("features_per_sample", reader.get("words_per_sample", 250))
+    rows = statistics.get("n_train", 0) + statistics.get("n_test", 0)
+    return 1000 + int(rows * per_row * 24 / 1e6)
+
+
+def prepare_threads(wildcards):
+    """Only the generator uses more than one."""
+    return 2 if dataset_config(wildcards)["simulated"] else 1
 
 
 def measured_data(paper, artefact):
@@ -90,6 +101,11 @@ def measured_data(paper, artefact):
     for name in names:
         pick("data set", name, DATASETS)
     return [f"results/data/{name}" for name in names]
+
+
+def artefact_part(paper, artefact, *keys):
+    """Those keys of an artefact's entry that its rendering depends on."""
+    return {key: value for key, value in ARTEFACTS[paper][artefact].items() if key in keys}
 
 
 def artefact_outputs(paper, artefact):

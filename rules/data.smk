@@ -11,8 +11,8 @@ rule fetch:
     conda:
         "../environment.yml"
     params:
-        # Not the code: what is fetched is verified, so an edit there cannot change it, and a download may be large.
-        config=dataset_part("files", "sources", "by_hand", "homepage"),
+        # Neither the code nor the sources: they say how the files are got, these what they are. Downloads are large.
+        files=dataset_part("files"),
     script:
         "../workflow_scripts/fetch.py"
 
@@ -29,11 +29,11 @@ rule prepare:
         "results/benchmarks/prepare/{dataset}.tsv"
     conda:
         "../environment.yml"
-    threads: 2
+    threads: prepare_threads
     resources:
         mem_mb=memory_mb,
     params:
         code=reader_code,
-        config=dataset_part("title", "simulated", "papers", "propensity", "reader", "statistics"),
+        config=dataset_part("title", "simulated", "propensity", "reader", "statistics"),
     script:
         "../workflow_scripts/prepare.py"

@@ -13,7 +13,7 @@ rule:
         "../environment.yml"
     params:
         code=code_of("statistics_table.py"),
-        artefact=ARTEFACTS["disentangle"]["table1"],
+        artefact=artefact_part("disentangle", "table1", "title", "columns", "notes"),
     script:
         "../workflow_scripts/statistics_table.py"
 

@@ -13,7 +13,7 @@ rule:
         "../environment.yml"
     params:
         code=code_of("statistics_table.py"),
-        artefact=ARTEFACTS["eagle"]["table1"],
+        artefact=artefact_part("eagle", "table1", "title", "columns", "notes"),
     script:
         "../workflow_scripts/statistics_table.py"
 

@@ -13,7 +13,7 @@ rule:
         "../environment.yml"
     params:
         code=code_of("statistics_table.py"),
-        artefact=ARTEFACTS["labeltrees"]["table1"],
+        artefact=artefact_part("labeltrees", "table1", "title", "columns", "notes"),
     script:
         "../workflow_scripts/statistics_table.py"
 
@@ -33,7 +33,7 @@ rule:
         "../environment.yml"
     params:
         code=code_of("statistics_table.py"),
-        artefact=ARTEFACTS["labeltrees"]["table2"],
+        artefact=artefact_part("labeltrees", "table2", "title", "columns", "notes"),
     script:
         "../workflow_scripts/statistics_table.py"
 
@@ -53,7 +53,7 @@ rule:
         "../environment.yml"
     params:
         code=code_of("imbalance_figure.py"),
-        artefact=ARTEFACTS["labeltrees"]["fig1"],
+        artefact=artefact_part("labeltrees", "fig1", "panels"),
     script:
         "../workflow_scripts/imbalance_figure.py"
 
@@ -73,7 +73,7 @@ rule:
         "../environment.yml"
     params:
         code=code_of("imbalance_figure.py"),
-        artefact=ARTEFACTS["labeltrees"]["fig6"],
+        artefact=artefact_part("labeltrees", "fig6", "panels"),
     script:
         "../workflow_scripts/imbalance_figure.py"
 

@@ -13,7 +13,7 @@ rule:
         "../environment.yml"
     params:
         code=code_of("statistics_table.py"),
-        artefact=ARTEFACTS["otseq2set"]["table1"],
+        artefact=artefact_part("otseq2set", "table1", "title", "columns", "notes"),
     script:
         "../workflow_scripts/statistics_table.py"
 
@@ -32,7 +32,6 @@ rule:
         "../environment.yml"
     params:
         code=code_of("label_count_figure.py"),
-        artefact=ARTEFACTS["otseq2set"]["fig4"],
     script:
         "../workflow_scripts/label_count_figure.py"
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchard.config import check, did_you_mean, load_folder, load_yaml, pick
+from orchard.data.registry import load_registry
 from orchard.errors import ConfigError
 
 SCHEMAS = Path(__file__).parent.parent / "config" / "schemas"
@@ -30,8 +31,11 @@ def problem_of(change) -> str:
         (lambda c: c["propensity"].update(A="half"), "propensity.A: 'half' is not of type 'number'"),
         (lambda c: c["files"]["train.txt"].update(sha256="abc"), "files.train.txt.sha256: 'abc' does not match"),
         (lambda c: c["sources"][0].pop("version"), "sources.0: 'version' is a required property"),
-        (lambda c: c["sources"][0].update(kind="pipy"), "sources.0.kind: "),
-        (lambda c: c["reader"].update(kind="xcm"), "reader.kind: 'xcm' is not one of"),
+        (lambda c: c["sources"][0].update(kind="pipy"), "sources.0.kind: 'pipy' is not one of pypi, npm, debian, http"),
+        (lambda c: c["reader"].update(kind="xcm"), "did you mean 'xmc'?"),
+        (lambda c: c["reader"].pop("kind"), "reader.kind: None is not one of xmc,"),
+        (lambda c: c["reader"].update(trian="x"), "reader: unknown key 'trian'; did you mean 'train'?"),
+        (lambda c: c["reader"].pop("test"), "reader: 'test' is a required property"),
         (lambda c: c["statistics"].update(n_lables=3), "statistics: unknown key 'n_lables'; did you mean 'n_labels'?"),
     ],
 )
@@ -78,7 +82,7 @@ def test_no_suggestion_for_something_far_off():
 
 def test_every_configuration_file_of_the_project_is_valid():
     config = SCHEMAS.parent
-    datasets = load_folder(config / "datasets", SCHEMAS / "dataset.schema.yaml")
+    datasets = load_registry(config / "datasets", SCHEMAS / "dataset.schema.yaml")
     load_folder(config / "methods", SCHEMAS / "method.schema.yaml")
     for paper in ("eagle", "disentangle", "labeltrees", "otseq2set"):
         artefacts = load_yaml(config / "papers" / paper / "artefacts.yaml")
@@ -87,7 +91,4 @@ def test_every_configuration_file_of_the_project_is_valid():
             for names in artefact["datasets"].values():
                 assert set(names) <= set(datasets), paper
     for name, dataset in datasets.items():
-        assert ("-sim" in name) == dataset["simulated"], (
-            f"{name}: simulated data says so in its name, other data does not"
-        )
         assert dataset["simulated"] or "sources" in dataset or "by_hand" in dataset, f"{name}: nowhere to get it from"

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from orchard.baselines import MostFrequent
 from orchard.data.store import Dataset, save_csr
 from orchard.errors import ConfigError
-from orchard.runs import make_estimator, parameters_for, run
+from orchard.runs import make_estimator, run
 from orchard.variants.labels import with_labels
 
 
@@ -27,7 +27,7 @@ def test_most_frequent_labels_first_and_missing_ones_marked(dataset):
 
 def test_a_run_is_scored_by_hand(dataset):
     """Labels 1, 2, 0 for both test samples: label 1 hits the first, labels 2 and 0 the second."""
-    metrics, cost = run(dataset, MostFrequent(), threads=1)
+    metrics, cost = run(dataset, dataset.Y_train, MostFrequent(), threads=1)
     assert metrics["P@1"] == 50
     assert metrics["P@3"] == pytest.approx(100 * (1 / 3 + 2 / 3) / 2)
     assert metrics["recall@3"] == 100
@@ -35,42 +35,66 @@ def test_a_run_is_scored_by_hand(dataset):
     assert cost["seconds"].keys() == {"fit", "predict"}
 
 
+KMEANS = {"estimator": "sklearn.cluster.KMeans", "parameters": {"n_clusters": 3, "tol": 0.5}}
+
+
 def test_parameters_of_a_data_set_override_the_methods_own():
-    method = {"parameters": {"beam": 10, "leaf": 100}, "per_dataset": {"eurlex-4k": {"leaf": 20}}}
-    assert parameters_for(method, "eurlex-4k") == {"beam": 10, "leaf": 20}
-    assert parameters_for(method, "mnist") == {"beam": 10, "leaf": 100}
+    method = KMEANS | {"per_dataset": {"eurlex-4k": {"tol": 0.1}}}
+    assert make_estimator(method, "eurlex-4k", seed=0, threads=1)[0].tol == 0.1
+    assert make_estimator(method, "mnist", seed=0, threads=1)[0].tol == 0.5
 
 
-def test_an_estimator_that_takes_a_random_state_gets_the_seed():
-    estimator = make_estimator({"estimator": "sklearn.cluster.KMeans"}, {"n_clusters": 3}, seed=7)
-    assert (estimator.random_state, estimator.n_clusters) == (7, 3)
+def test_parameters_are_recorded_with_their_defaults_and_the_seed():
+    estimator, parameters = make_estimator(KMEANS, "mnist", seed=7, threads=1)
+    assert estimator.random_state == 7
+    assert parameters == estimator.get_params()
+
+
+def test_threads_reach_the_estimator_and_are_no_parameter():
+    estimator, parameters = make_estimator({"estimator": "sklearn.neighbors.KNeighborsClassifier"}, "x", 0, threads=2)
+    assert estimator.n_jobs == 2
+    assert "n_jobs" not in parameters
+
+
+def test_propensities_do_not_come_from_smeared_labels(dataset):
+    """The same predictions score the same, whatever the labels that the method was shown."""
+    everything = sp.csr_matrix(np.ones((4, 3), np.float32))
+    fixed = MostFrequent().fit(None, dataset.Y_train)
+    fixed.fit = lambda X, Y: fixed
+    scores = [run(dataset, Y, fixed, threads=1)[0]["PSP@3"] for Y in (dataset.Y_train, everything)]
+    assert scores[0] == scores[1]
 
 
 def test_mistakes_in_a_method_are_named():
     with pytest.raises(ConfigError, match=r"'orchard\.baselines\.Missing' cannot be imported"):
-        make_estimator({"estimator": "orchard.baselines.Missing"}, {}, seed=0)
+        make_estimator({"estimator": "orchard.baselines.Missing"}, "mnist", seed=0, threads=1)
     with pytest.raises(ConfigError, match="has no parameter depth"):
-        make_estimator({"estimator": "orchard.baselines.MostFrequent"}, {"depth": 3}, seed=0)
+        make_estimator(
+            {"estimator": "orchard.baselines.MostFrequent", "parameters": {"depth": 3}}, "mnist", seed=0, threads=1
+        )
 
 
 def test_aggregated_labels_are_spread_over_their_group(dataset, tmp_path):
-    """Samples 0 and 3 share a group: both carry labels 0 and 1; the test labels stay."""
+    """Samples 0 and 3 share a group: both are seen with labels 0 and 1; what is scored stays."""
     Y1 = sp.csr_matrix(np.array([[1, 0], [0, 1], [0, 1], [1, 0]], np.float32))
     save_csr(tmp_path / "Y1.npz", Y1)
     save_csr(tmp_path / "Y2.npz", (Y1.T @ dataset.Y_train).tocsr())
-    aggregated = with_labels(dataset, {"Y1": tmp_path / "Y1.npz", "Y2": tmp_path / "Y2.npz"})
-    assert aggregated.Y_train.toarray().tolist() == [[1, 1, 0], [0, 1, 1], [0, 1, 1], [1, 1, 0]]
-    assert aggregated.Y_test is dataset.Y_test
+    scored, observed = with_labels(dataset, {"Y1": tmp_path / "Y1.npz", "Y2": tmp_path / "Y2.npz"})
+    assert observed.toarray().tolist() == [[1, 1, 0], [0, 1, 1], [0, 1, 1], [1, 1, 0]]
+    assert scored is dataset
 
 
 def test_fused_labels_replace_both_splits(dataset, tmp_path):
     fused = sp.csr_matrix(np.ones((4, 2), np.float32))
     save_csr(tmp_path / "train.npz", fused)
     save_csr(tmp_path / "test.npz", fused[:2])
-    entangled = with_labels(dataset, {"Y_train": tmp_path / "train.npz", "Y_test": tmp_path / "test.npz"})
-    assert (entangled.Y_train.shape, entangled.Y_test.shape) == ((4, 2), (2, 2))
+    entangled, observed = with_labels(dataset, {"Y_train": tmp_path / "train.npz", "Y_test": tmp_path / "test.npz"})
+    assert (observed.shape, entangled.Y_train.shape, entangled.Y_test.shape) == ((4, 2), (4, 2), (2, 2))
+    assert entangled.stats["n_labels"] == 2
     assert entangled.label_names is None
 
 
 def test_a_clean_run_keeps_its_labels(dataset):
-    assert with_labels(dataset, {}) is dataset
+    scored, observed = with_labels(dataset, {})
+    assert scored is dataset
+    assert observed is dataset.Y_train

@@ -3,7 +3,9 @@
 from orchard.jobs import job
 
 with job(snakemake.log[0]) as log:
+    from orchard.config import load_yaml
     from orchard.data.sources import fetch
 
-    fetch(snakemake.wildcards.dataset, snakemake.params.config, snakemake.output[0], log=log.info)
-    log.info("%s: fetched and verified", snakemake.wildcards.dataset)
+    name = snakemake.wildcards.dataset
+    fetch(name, load_yaml(f"config/datasets/{name}.yaml"), snakemake.output[0], log=log.info)
+    log.info("%s: fetched and verified", name)

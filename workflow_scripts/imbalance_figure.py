@@ -3,8 +3,11 @@
 from orchard.jobs import job
 
 with job(snakemake.log[0]):
-    from orchard.data.store import load_dataset
+    from orchard.data.store import load_csr, matrix_file
+    from orchard.files import read_json
     from orchard.report.imbalance import imbalance_figure
 
-    datasets = [load_dataset(folder) for folder in snakemake.input.data]
-    imbalance_figure(snakemake.params.artefact["panels"], datasets, snakemake.input.published, snakemake.output)
+    labels = [load_csr(f"{folder}/{matrix_file('Y', 'train')}") for folder in snakemake.input.data]
+    statistics = [read_json(f"{folder}/stats.json") for folder in snakemake.input.data]
+    panels = snakemake.params.artefact["panels"]
+    imbalance_figure(panels, labels, statistics, snakemake.input.published, snakemake.output)

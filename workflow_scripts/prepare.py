@@ -6,7 +6,7 @@ with job(snakemake.log[0], snakemake.threads) as log:
     from orchard.data.prepare import prepare
 
     name = snakemake.wildcards.dataset
-    raw_folder = f"results/raw/{name}"
+    raw_folder = snakemake.input[0] if snakemake.input else None  # generated data has none
     statistics = prepare(name, snakemake.params.config, raw_folder, snakemake.output[0])
     log.info(
         "%s: %d + %d samples, %d features, %d labels",

@@ -3,18 +3,22 @@
 from orchard.jobs import job
 
 with job(snakemake.log[0], snakemake.threads) as log:
-    from orchard.data.store import load_dataset
+    from orchard.data.store import load_dataset, sha256_of_csr
     from orchard.files import write_json
-    from orchard.runs import make_estimator, parameters_for, run
+    from orchard.runs import make_estimator, run
     from orchard.variants.labels import with_labels
 
-    names = snakemake.wildcards
-    method, seed = snakemake.params.method, int(names.seed)
-    parameters = parameters_for(method, names.dataset)
-    estimator = make_estimator(method, parameters, seed)
+    names, seed = snakemake.wildcards, int(snakemake.wildcards.seed)
+    estimator, parameters = make_estimator(snakemake.params.method, names.dataset, seed, snakemake.threads)
     label_files = {key: path for key, path in snakemake.input.items() if key != "data"}
-    dataset = with_labels(load_dataset(snakemake.input.data), label_files)
-    metrics, cost = run(dataset, estimator, snakemake.threads)
+    dataset, Y_observed = with_labels(load_dataset(snakemake.input.data), label_files)
+    metrics, cost = run(dataset, Y_observed, estimator, snakemake.threads)
+    matrices = {
+        "X_train": dataset.X_train,
+        "Y_observed": Y_observed,
+        "X_test": dataset.X_test,
+        "Y_test": dataset.Y_test,
+    }
     write_json(snakemake.output.cost, cost)
     write_json(
         snakemake.output.score,
@@ -26,7 +30,7 @@ with job(snakemake.log[0], snakemake.threads) as log:
             "simulated": dataset.stats["simulated"],
             "metrics": metrics,
             "params": parameters,
-            "data_sha256": dataset.stats["sha256"],
+            "data_sha256": {name: sha256_of_csr(matrix) for name, matrix in matrices.items()},
         },
     )
     log.info("%s on %s (%s): P@1 %.2f", names.method, names.dataset, names.variant, metrics["P@1"])

@@ -50,14 +50,18 @@ def check(value, schema: dict, path) -> None:
 
 def _describe(error) -> str:
     """One schema violation as `key.path: what is wrong`, for the alternative that was meant where there are several."""
+    key = ".".join(str(part) for part in error.absolute_path) or "(top level)"
     if error.validator == "oneOf" and error.context:
+        kinds = _kinds(error.validator_value)
+        if kinds and isinstance(error.instance, dict) and error.instance.get("kind") not in kinds:
+            kind = error.instance.get("kind")
+            return f"{key}.kind: {kind!r} is not one of {', '.join(kinds)}{did_you_mean(kind, kinds)}"
         # The alternative whose `const`/`enum` tag fits is the one that the author meant: report that one's problem.
         by_alternative = {}
         for cause in error.context:
             by_alternative.setdefault(cause.schema_path[0], []).append(cause)
         meant = min(by_alternative.values(), key=lambda causes: sum(c.validator in ("const", "enum") for c in causes))
         return "; ".join(_describe(cause) for cause in meant)
-    key = ".".join(str(part) for part in error.absolute_path) or "(top level)"
     if error.validator == "additionalProperties" and isinstance(error.instance, dict):
         known = list(error.schema.get("properties", {}))
         unknown = [name for name in error.instance if name not in known]
@@ -67,6 +71,12 @@ def _describe(error) -> str:
             error.instance, error.validator_value
         )
     return f"{key}: {error.message}"
+
+
+def _kinds(alternatives: list[dict]) -> list[str]:
+    """The values of `kind` by which alternatives of a schema are told apart."""
+    tags = [alternative.get("properties", {}).get("kind", {}) for alternative in alternatives]
+    return [kind for tag in tags for kind in tag.get("enum", [tag["const"]] if "const" in tag else [])]
 
 
 def load_checked(path, schema_path):

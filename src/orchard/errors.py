@@ -5,7 +5,7 @@ class OrchardError(Exception):
     """A problem in the user's input, configuration or surroundings, told in a sentence that helps."""
 
 
-class ConfigError(OrchardError):
+class ConfigError(OrchardError, ValueError):
     """A configuration file or key is wrong; the message reads `file: key: what is wrong`."""
 
 

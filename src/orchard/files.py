@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +9,8 @@ from pathlib import Path
 
 
 def _temporary_beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    """The same name every time: what a killed process left behind is taken over by the next one."""
+    return path.with_name(f".{path.name}.tmp")
 
 
 @contextmanager

@@ -14,7 +14,7 @@ logger = logging.getLogger("orchard")
 
 @contextmanager
 def job(log_path, threads: int = 1) -> Iterator[logging.Logger]:
-    """Log to `log_path` and the screen; end the process with status 1 and one clear message on an OrchardError.
+    """Log to `log_path` and the screen; on an error end with status 1, its message or its traceback in the log.
 
     Import the libraries that compute inside this context: they read their thread counts when they are loaded.
     """
@@ -38,7 +38,7 @@ def job(log_path, threads: int = 1) -> Iterator[logging.Logger]:
         sys.exit(1)
     except Exception:
         logger.exception("the job failed")
-        raise
+        sys.exit(1)
     finally:
         for handler in (to_file, to_screen):
             logger.removeHandler(handler)

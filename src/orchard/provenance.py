@@ -1,14 +1,14 @@
-"""Which source code a step depends on: a hash over a script and all of this package that it imports."""
+"""Which source code a step depends on: a hash over a script and all the modules of ours that it imports."""
 
 import ast
 import hashlib
 import importlib.util
+import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 PACKAGE_FOLDER = Path(__file__).parent
-PACKAGE = PACKAGE_FOLDER.name
 
 
 def source_hash(script, modules: Iterable[str] = ()) -> str:
@@ -16,92 +16,107 @@ def source_hash(script, modules: Iterable[str] = ()) -> str:
 
     A workflow engine that hashes only the script would call a result up to date after its library changed. Imports
     are read from the syntax tree wherever they stand, so those inside functions count; a module that is imported by
-    a name known only at run time must be given in `modules`.
+    a name known only at run time must be given in `modules`. Such a module may be a user's own: then the modules that
+    lie beside it are followed like ours.
     """
     script = Path(script)
-    files = {script} | _closure_of_file(script)
+    files = {script} | _closure(script, (PACKAGE_FOLDER.parent,))
     for module in modules:
-        files |= _closure_of_module(module)
+        file, root = _locate(module)
+        roots = (PACKAGE_FOLDER.parent, root)
+        files |= {file} | _files_behind(module, None, roots) | _closure(file, roots)
     digest = hashlib.sha256()
-    for file in sorted(files, key=str):
-        # The name goes in without the folder above the package: two checkouts of the same code agree.
-        name = file.relative_to(PACKAGE_FOLDER) if file.is_relative_to(PACKAGE_FOLDER) else file.name
+    for name, file in sorted((_portable_name(file), file) for file in files):
         digest.update(f"{name}\0".encode() + file.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
+def _portable_name(file: Path) -> str:
+    """Without the folder above: two checkouts of the same code agree."""
+    return str(file.relative_to(PACKAGE_FOLDER)) if file.is_relative_to(PACKAGE_FOLDER) else file.name
+
+
+def _locate(module: str) -> tuple[Path, Path]:
+    """The file of a module, and the folder from which it is imported; found without running any of it."""
+    roots = [PACKAGE_FOLDER.parent, *(Path(entry) for entry in sys.path)]
+    outermost = importlib.util.find_spec(module.partition(".")[0])
+    if outermost and outermost.origin:
+        roots.append(Path(outermost.origin).parents[1 if outermost.submodule_search_locations else 0])
+    for root in roots:
+        if file := _file_of(module, root):
+            return file, root
+    raise ModuleNotFoundError(f"there is no module {module!r}")
+
+
 @cache
-def _closure_of_module(module: str) -> frozenset[Path]:
-    """The files of `module`, its parent packages, and everything of this package that they import."""
-    file = _file_of(module) if _is_ours(module) else _file_elsewhere(module)
-    if file is None:
-        raise ModuleNotFoundError(f"there is no module {module}")
-    return frozenset({file}) | _closure_of_file(file)
-
-
-def _file_elsewhere(module: str) -> Path | None:
-    """The file of a user's own module; of what it imports, only the modules of this package are followed."""
-    spec = importlib.util.find_spec(module)
-    return Path(spec.origin) if spec and spec.origin else None
-
-
-@cache
-def _closure_of_file(file: Path) -> frozenset[Path]:
+def _closure(file: Path, roots: tuple[Path, ...]) -> frozenset[Path]:
+    """The files below `roots` that `file` imports, and those that they import."""
+    # An installed library is known by its version; following it would hash half of the environment.
+    roots = tuple(root for root in roots if "site-packages" not in root.parts)
     found: set[Path] = set()
     to_read = [file]
     while to_read:
-        for module in _imports(to_read.pop()):
-            path = _file_of(module)
-            if path not in found:
-                found.add(path)
-                to_read.append(path)
+        new = _imported_files(to_read.pop(), roots) - found
+        found |= new
+        to_read.extend(new)
     return frozenset(found)
 
 
-def _imports(file: Path) -> set[str]:
-    """Modules of this package that `file` imports, and the packages around them, whose __init__ runs too."""
-    names = set()
+def _imported_files(file: Path, roots: tuple[Path, ...]) -> set[Path]:
+    """What `file` imports, and the packages around that, whose __init__ runs too."""
+    files = set()
     for node in ast.walk(ast.parse(file.read_bytes(), filename=str(file))):
         if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names if _is_ours(alias.name)}
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and _is_ours(node.module):
-            names |= {_defining_module(node.module, alias.name, file) for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.level > 0:
-            raise ImportError(f"{file}: relative imports are not followed; write the full module name")
-    return {".".join(parts[:n]) for parts in (name.split(".") for name in names) for n in range(1, len(parts) + 1)}
+            names = [(alias.name, None) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [(_absolute(node, file, roots), alias.name) for alias in node.names]
+        else:
+            continue
+        for module, name in names:
+            files |= _files_behind(module, name, roots)
+    return files
 
 
-def _is_ours(module: str) -> bool:
-    return module == PACKAGE or module.startswith(f"{PACKAGE}.")
+def _absolute(node: ast.ImportFrom, file: Path, roots: tuple[Path, ...]) -> str:
+    """The full name of the module that a `from … import` reads, a relative one included."""
+    if not node.level:
+        return node.module
+    root = max((root for root in roots if file.is_relative_to(root)), key=lambda root: len(root.parts))
+    package = file.relative_to(root).parts[: -node.level]
+    return ".".join([*package, *filter(None, [node.module])])
 
 
-def _defining_module(module: str, name: str, importer: Path) -> str:
-    """The module that `from module import name` reads: a submodule, or `module` itself where it defines the name."""
-    if _file_of(f"{module}.{name}") is not None:
-        return f"{module}.{name}"
-    file = _file_of(module)
-    if file is None:
-        raise ImportError(f"{importer}: there is no module {module}")
-    if file.name == "__init__.py" and name not in _top_level_names(file):
-        # A lazily re-exported name would hide the module that really holds it.
-        raise ImportError(f"{importer}: import {name} from the module that defines it, not from {module}")
-    return module
+def _files_behind(module: str, name: str | None, roots: tuple[Path, ...]) -> set[Path]:
+    """The files of `module`, of the packages around it, and of `name` where that is a module or lives in one."""
+    if name is not None:
+        home = _lazy_home(module, name, roots)
+        module = home or (f"{module}.{name}" if _find(f"{module}.{name}", roots) else module)
+    parts = module.split(".")
+    found = (_find(".".join(parts[: i + 1]), roots) for i in range(len(parts)))
+    return {file for file in found if file}
+
+
+def _lazy_home(module: str, name: str, roots: tuple[Path, ...]) -> str | None:
+    """The module that a package's `_HOME` table names for a name which it loads when first used."""
+    file = _find(module, roots)
+    return _home_table(file).get(name) if file and file.name == "__init__.py" else None
 
 
 @cache
-def _top_level_names(file: Path) -> frozenset[str]:
-    names = set()
+def _home_table(file: Path) -> dict[str, str]:
     for node in ast.parse(file.read_bytes()).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            names.add(node.name)
-        elif isinstance(node, ast.Assign):
-            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    return frozenset(names)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "_HOME":
+            return ast.literal_eval(node.value)
+    return {}
+
+
+def _find(module: str, roots: tuple[Path, ...]) -> Path | None:
+    return next((file for root in roots if (file := _file_of(module, root))), None)
 
 
 @cache
-def _file_of(module: str) -> Path | None:
-    path = PACKAGE_FOLDER.parent.joinpath(*module.split("."))
+def _file_of(module: str, root: Path) -> Path | None:
+    path = root.joinpath(*module.split("."))
     for candidate in (path / "__init__.py", path.with_suffix(".py")):
         if candidate.is_file():
             return candidate

@@ -8,6 +8,8 @@ import time
 from importlib import import_module
 from importlib.metadata import version
 
+import scipy.sparse as sp
+
 from orchard.data.store import Dataset
 from orchard.errors import ConfigError
 from orchard.metrics import propensities, score_report
@@ -15,32 +17,38 @@ from orchard.metrics import propensities, score_report
 KS = (1, 3, 5)
 
 
-def parameters_for(method: dict, dataset: str) -> dict:
-    """Hyper-parameters belong to (method, data set): the method's own, overridden by those for this data set."""
-    return method.get("parameters", {}) | method.get("per_dataset", {}).get(dataset, {})
+def make_estimator(method: dict, dataset: str, seed: int, threads: int):
+    """Construct a method's estimator for a data set; returns it with all of its parameters, defaults included.
 
-
-def make_estimator(method: dict, parameters: dict, seed: int):
-    """Construct the estimator; one that takes a `random_state` gets the run's seed."""
+    Hyper-parameters belong to (method, data set): the method's own, overridden by those for this data set. An estimator
+    that takes a `random_state` gets the seed; one that takes `n_jobs` gets the threads, which are no parameter, since
+    results must not depend on them.
+    """
     module, _, class_name = method["estimator"].rpartition(".")
     try:
         estimator = getattr(import_module(module), class_name)
     except (ImportError, AttributeError) as error:
         raise ConfigError(f"the method's estimator {method['estimator']!r} cannot be imported: {error}") from None
     accepted = inspect.signature(estimator).parameters
-    unknown = [name for name in parameters if name not in accepted]
+    given = method.get("parameters", {}) | method.get("per_dataset", {}).get(dataset, {})
+    unknown = [name for name in given if name not in accepted]
     if unknown:
         raise ConfigError(
             f"{method['estimator']} has no parameter {', '.join(unknown)} (it has: {', '.join(accepted)})"
         )
-    seeded = {"random_state": seed} if "random_state" in accepted else {}
-    return estimator(**parameters, **seeded)
+    defaults = {name: p.default for name, p in accepted.items() if name != "n_jobs" and p.default is not p.empty}
+    parameters = defaults | given | ({"random_state": seed} if "random_state" in accepted else {})
+    return estimator(**parameters, **({"n_jobs": threads} if "n_jobs" in accepted else {})), parameters
 
 
-def run(dataset: Dataset, estimator, threads: int) -> tuple[dict, dict]:
-    """Fit, predict and score; returns (metrics, cost) as score.json and cost.json hold them."""
+def run(dataset: Dataset, Y_observed: sp.csr_matrix, estimator, threads: int) -> tuple[dict, dict]:
+    """Fit on the observed labels, predict the test samples and score; returns (metrics, cost).
+
+    Propensities come from the data set's own training labels: those that aggregation smeared over a group would count
+    labels that nobody has.
+    """
     started = time.perf_counter()
-    estimator.fit(dataset.X_train, dataset.Y_train)
+    estimator.fit(dataset.X_train, Y_observed)
     fitted = time.perf_counter()
     ids, _ = estimator.predict_topk(dataset.X_test, k=max(KS))
     predicted = time.perf_counter()

@@ -22,6 +22,7 @@ from orchard.data.formats import (
     read_xmc,
     write_xmc,
 )
+from orchard.data.readers import libsvm
 from orchard.errors import FormatError
 
 # Every example overwrites the same file, so sharing one temporary folder between examples is safe.
@@ -191,7 +192,7 @@ def test_the_kernel_accepts_what_the_regular_expression_accepts(tmp_path, rows, 
     text = line_end.join([header, *rows]) + (line_end if final or (rows and not rows[-1]) else "")
     expected = read_xmc_simply(text)
     path = write_bytes(tmp_path, text.encode())
-    if expected is None:
+    if expected is None or (rows and not text.endswith("\n")):
         with pytest.raises(FormatError, match=r"data\.txt:\d+: "):
             read_xmc(path)
     else:
@@ -239,10 +240,12 @@ def test_the_same_rows_in_other_clothes(tmp_path, data):
     np.testing.assert_array_equal(Y.toarray(), SMALL_Y)
 
 
-def test_a_complete_last_line_needs_no_newline(tmp_path):
-    """Only what is incomplete is refused."""
-    X, Y = read_xmc(write_bytes(tmp_path, b"1 3 5\n4 2:0.25"))
-    assert X[0, 2] == 0.25 and Y[0, 4] == 1
+@pytest.mark.parametrize("cut", range(1, len("4,1 1:5 2:0.25\n")))
+def test_a_file_cut_anywhere_in_its_last_line_is_refused(tmp_path, cut):
+    """`4,1 1:5 2:0.2` is well formed, and wrong."""
+    data = b"2 3 5\n0 0:1\n4,1 1:5 2:0.25\n"
+    with pytest.raises(FormatError, match=r":3: "):
+        read_xmc(write_bytes(tmp_path, data[:-cut]))
 
 
 @pytest.mark.parametrize("data", [b"0 3 5\n", b"0 3 5", b"0 3 5\r\n", b"0 0 0"])
@@ -329,6 +332,16 @@ def test_label_names_are_counted_when_asked(tmp_path):
     """The count is a promise only when it is given."""
     path = write_bytes(tmp_path, b"one\ntwo\n")
     assert read_label_names(path) == read_label_names(path, n_labels=2) == ["one", "two"]
+
+
+def test_libsvm_features_start_at_one(tmp_path):
+    """A file that counts from 0 would silently lose its first feature."""
+    options = {"train": "a.txt", "test": "a.txt", "n_features": 3, "n_labels": 2}
+    (tmp_path / "a.txt").write_text("1 1:5 3:2\n0 2:1\n")
+    assert libsvm.read(tmp_path, options).X_train.toarray().tolist() == [[5, 0, 2], [0, 1, 0]]
+    (tmp_path / "a.txt").write_text("1 1:5 3:2\n0 0:1\n")
+    with pytest.raises(FormatError, match=r"a\.txt:2: feature 0"):
+        libsvm.read(tmp_path, options)
 
 
 def test_a_file_without_a_header(tmp_path):

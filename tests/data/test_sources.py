@@ -4,7 +4,6 @@ import gzip
 import hashlib
 import io
 import json
-import os
 import random
 import sys
 import tarfile
@@ -15,10 +14,12 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
+import requests
 import scipy.sparse as sp
 import yaml
 
 from orchard.data import download as download_module
+from orchard.data.download import download
 from orchard.data.sources import fetch
 from orchard.errors import ConfigError, FetchError
 from orchard.files import read_json
@@ -380,16 +381,38 @@ def test_a_local_folder_comes_first(server, tmp_path, monkeypatch):
     assert server.requests == []
 
 
-def test_a_local_folder_on_another_file_system_is_copied(tmp_path, monkeypatch):
-    def refuse(*_):
-        raise OSError(18, "Invalid cross-device link")
-
-    (tmp_path / "mine" / "tiny").mkdir(parents=True)
-    (tmp_path / "mine" / "tiny" / "train.txt").write_bytes(RAW)
-    monkeypatch.setattr(os, "link", refuse)
+def test_what_was_verified_does_not_change_with_the_original(tmp_path, monkeypatch):
+    """A link to the user's own file would let an edit in under the recorded digest."""
+    original = tmp_path / "mine" / "tiny" / "train.txt"
+    original.parent.mkdir(parents=True)
+    original.write_bytes(RAW)
     monkeypatch.setenv("ORCHARD_DATA", str(tmp_path / "mine"))
     folder = fetch("tiny", {"files": {"train.txt": {}}}, tmp_path / "tiny")
+    with original.open("ab") as file:
+        file.write(b"more")
     assert (folder / "train.txt").read_bytes() == RAW
+
+
+def test_a_redirect_from_https_to_http_is_refused(tmp_path):
+    """A session that answers as a server would which sends people from https to http."""
+
+    class Session(requests.Session):
+        def get(self, url, **_):
+            response = requests.Response()
+            response.status_code, response.url, response.raw = 200, "http://127.0.0.1/f", io.BytesIO(RAW)
+            return response
+
+    with pytest.raises(FetchError, match="led from https to plain http"):
+        download("https://127.0.0.1/f", tmp_path / "f", print, session=Session())
+    assert left_in(tmp_path) == []
+
+
+def test_a_whole_file_without_a_digest_is_not_trusted(server, tmp_path):
+    """It may be another address's, or an older one."""
+    (tmp_path / "f").write_bytes(b"something else")
+    server.files["/f"] = RAW
+    download(f"{server.url}/f", tmp_path / "f", print)
+    assert (tmp_path / "f").read_bytes() == RAW
 
 
 @pytest.mark.parametrize("content", [None, b"wrong"])

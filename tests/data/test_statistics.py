@@ -3,17 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from orchard.data.statistics import (
-    compare_with_expected,
-    coverage_curve,
-    describe,
-    label_share_for_half,
-    labels_needed,
-    share_above_average,
-)
+from orchard.data.statistics import compare_with_expected, describe
 from orchard.data.store import Dataset
 from orchard.errors import OrchardError
 
@@ -89,39 +80,3 @@ def test_statistics_are_compared_to_the_decimals_written(dataset):
     compare_with_expected(
         "toy", describe(dataset), {"n_train": 4, "labels_per_sample": 1.83, "samples_per_label": 2.75}
     )
-
-
-def test_labels_needed_by_hand(dataset):
-    """Frequency order is 0, 1, 2, 3; the empty sample does not count; a sample with fewer labels needs all it has."""
-    assert labels_needed(dataset.Y_train, 1).tolist() == [1, 1, 1]
-    assert labels_needed(dataset.Y_train, 2).tolist() == [1, 2, 2]
-    assert labels_needed(dataset.Y_train, None).tolist() == [1, 2, 3]
-
-
-def test_share_for_half_of_the_samples():
-    """Four samples need 1, 2, 3 and 10 labels: two of them are served by two labels of ten."""
-    needed = np.array([3, 1, 10, 2])
-    assert label_share_for_half(needed, 10) == 0.2
-    m, fraction = coverage_curve(needed, 10)
-    assert m.tolist() == [0, 1, 2, 3, 10, 10]
-    assert fraction.tolist() == [0, 0.25, 0.5, 0.75, 1, 1]
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.lists(st.sets(st.integers(0, 7), max_size=5), min_size=1, max_size=20), st.sampled_from([1, 2, 3, None]))
-def test_labels_needed_equals_a_search_over_all_prefixes(rows, k):
-    """The number needed is the first prefix of the frequency order that holds enough of a sample's own labels."""
-    Y = csr([sorted(row) for row in rows], 8)
-    counts = np.asarray(Y.sum(axis=0)).ravel()
-    order = sorted(range(8), key=lambda label: (-counts[label], label))
-    expected = []
-    for row in rows:
-        wanted = len(row) if k is None else min(k, len(row))
-        if row:
-            expected.append(next(m for m in range(1, 9) if len(row & set(order[:m])) >= wanted))
-    assert labels_needed(Y, k).tolist() == expected
-
-
-def test_share_above_average_by_hand():
-    """One sample with 1 label, two with 2, one with 7: the average is 3, one of four lies above it."""
-    assert share_above_average([0, 1, 2, 0, 0, 0, 0, 1]) == 0.25

@@ -63,6 +63,7 @@ def test_the_choice_does_not_depend_on_the_order_of_the_file(tmp_path):
         ("{broken", "review.json:77: not a JSON object"),
         ('{"review_id": "r"}', "review.json:77: the record has no business_id, text"),
         ("[1]", "review.json:77: the record has no review_id"),
+        ('{"review_id": "r", "business_id": "p", "text": ["a"]}', "review.json:77: text must be a string"),
     ],
 )
 def test_a_broken_line_is_named(tmp_path, line, message):

@@ -5,10 +5,11 @@ import csv
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from orchard.data.store import Dataset
-from orchard.report.imbalance import imbalance_figure
-from orchard.report.label_counts import label_count_figure
+from orchard.report.imbalance import coverage_curve, imbalance_figure, label_share_for_half, labels_needed
+from orchard.report.label_counts import label_count_figure, share_above_average
 
 PANELS = [{"figure": "Figure 6a", "dataset": 0, "labels": 1}, {"figure": "Figure 6d", "dataset": 1, "labels": "all"}]
 
@@ -23,12 +24,19 @@ def published(tmp_path):
     return path
 
 
-def dataset(name, simulated):
-    """Label 0 serves three of four samples; the last one needs labels 1 and 2, and 3 is never used."""
-    Y = sp.csr_matrix(np.array([[1, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0]], np.float32))
-    return Dataset(
-        None, Y, None, None, stats={"name": name, "title": name.title(), "simulated": simulated, "n_labels": 4}
-    )
+def csr(rows, n_columns):
+    dense = np.zeros((len(rows), n_columns), np.float32)
+    for row, columns in enumerate(rows):
+        dense[row, columns] = 1
+    return sp.csr_matrix(dense)
+
+
+# Label 0 serves three of four samples; the last one needs labels 1 and 2, and 3 is never used.
+Y = csr([[0], [0], [0, 1], [1, 2]], 4)
+
+
+def stats(name, simulated):
+    return {"name": name, "title": name.title(), "simulated": simulated, "n_labels": 4}
 
 
 def outputs(folder):
@@ -38,7 +46,7 @@ def outputs(folder):
 
 def test_imbalance_by_hand(published, tmp_path):
     paths = outputs(tmp_path / "one")
-    imbalance_figure(PANELS, [dataset("toy", False), dataset("toy-sim", True)], published, paths)
+    imbalance_figure(PANELS, [Y, Y], [stats("toy", False), stats("toy-sim", True)], published, paths)
     with paths["csv"].open() as file:
         rows = list(csv.reader(file))[1:]
     # One label: half of the points (two of four) need label 0, a quarter of the labels. All labels: samples need
@@ -57,14 +65,14 @@ def test_the_same_numbers_give_the_same_bytes(published, tmp_path):
     written = []
     for name in ("one", "two"):
         paths = outputs(tmp_path / name)
-        imbalance_figure(PANELS, [dataset("toy", False), dataset("toy-sim", True)], published, paths)
+        imbalance_figure(PANELS, [Y, Y], [stats("toy", False), stats("toy-sim", True)], published, paths)
         written.append([path.read_bytes() for path in paths.values()])
     assert written[0] == written[1]
 
 
 def test_one_data_set_serves_all_panels(published, tmp_path):
     paths = outputs(tmp_path / "one")
-    imbalance_figure(PANELS, [dataset("toy", False)], published, paths)
+    imbalance_figure(PANELS, [Y], [stats("toy", False)], published, paths)
     assert paths["csv"].read_text().count("\na,toy,") + paths["csv"].read_text().count("\nb,toy,") == 2
 
 
@@ -90,3 +98,40 @@ def test_label_counts_by_hand(tmp_path):
         "made-sim,simulated,3.0000,0.7500,0.2500",
     ]
     assert "simulated data" in paths["svg"].read_text()
+
+
+def test_labels_needed_by_hand():
+    """Frequency order is 0, 1, 2, 3; the empty sample does not count; a sample with fewer labels needs all it has."""
+    Y_train = csr([[0], [0, 1], [0, 1, 2], []], 4)
+    assert labels_needed(Y_train, 1).tolist() == [1, 1, 1]
+    assert labels_needed(Y_train, 2).tolist() == [1, 2, 2]
+    assert labels_needed(Y_train, None).tolist() == [1, 2, 3]
+
+
+def test_share_for_half_of_the_samples():
+    """Four samples need 1, 2, 3 and 10 labels: two of them are served by two labels of ten."""
+    needed = np.array([3, 1, 10, 2])
+    assert label_share_for_half(needed, 10) == 0.2
+    m, fraction = coverage_curve(needed, 10)
+    assert m.tolist() == [0, 1, 2, 3, 10, 10]
+    assert fraction.tolist() == [0, 0.25, 0.5, 0.75, 1, 1]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sets(st.integers(0, 7), max_size=5), min_size=1, max_size=20), st.sampled_from([1, 2, 3, None]))
+def test_labels_needed_equals_a_search_over_all_prefixes(rows, k):
+    """The number needed is the first prefix of the frequency order that holds enough of a sample's own labels."""
+    Y = csr([sorted(row) for row in rows], 8)
+    counts = np.asarray(Y.sum(axis=0)).ravel()
+    order = sorted(range(8), key=lambda label: (-counts[label], label))
+    expected = []
+    for row in rows:
+        wanted = len(row) if k is None else min(k, len(row))
+        if row:
+            expected.append(next(m for m in range(1, 9) if len(row & set(order[:m])) >= wanted))
+    assert labels_needed(Y, k).tolist() == expected
+
+
+def test_share_above_average_by_hand():
+    """One sample with 1 label, two with 2, one with 7: the average is 3, one of four lies above it."""
+    assert share_above_average([0, 1, 2, 0, 0, 0, 0, 1]) == 0.25

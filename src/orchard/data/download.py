@@ -46,7 +46,7 @@ def download(
     target = Path(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     shown = without_credentials(url)
-    if target.is_file() and (sha256 is None or sha256_of_file(target) == sha256):
+    if target.is_file() and sha256 is not None and sha256_of_file(target) == sha256:
         return target
     partial = _Partial(target, url)
     most, failures = partial.size, 0
@@ -130,6 +130,8 @@ def _receive(client: requests.Session, url: str, partial: _Partial, n_bytes: int
         if partial.identity.get("validator"):
             headers["If-Range"] = partial.identity["validator"]
     with client.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
+        if url.startswith("https:") and not response.url.startswith("https:"):
+            raise FetchError(f"{without_credentials(url)}: led from https to plain http, which is refused")
         status = response.status_code
         if status in _WORTH_RETRYING:
             raise _Hiccup(f"the server answered {status} {response.reason}", _retry_after(response))

@@ -57,6 +57,11 @@ def read_xmc(path, sizes: tuple[int, int] | None = None) -> tuple[csr_matrix, cs
     )
     if problem:
         raise FormatError(path, _line_at(data, position), _explain(problem, data, position, n_features, n_labels))
+    if start < len(data) and not data.endswith(b"\n"):
+        # `2:0.123` may be the first half of `2:0.123456`: nothing but the missing line break tells.
+        raise FormatError(
+            path, _line_at(data, len(data)), "the last line has no line break, so it may be cut short (add one if not)"
+        )
     unsure = np.flatnonzero(np.isnan(values))
     if unsure.size:
         colons = np.empty_like(unsure)
@@ -219,9 +224,9 @@ def _explain(problem: int, data: bytes, position: int, n_features: int, n_labels
         case _kernels.LABEL:
             return f"{_show(label)} is not a label"
         case _kernels.LABEL_RANGE:
-            return f"label {_show(label)} is out of range, the header announces {n_labels} labels"
+            return f"label {_show(label)} is out of range, there are {n_labels} labels"
         case _kernels.FEATURE_RANGE:
-            return f"feature {_show(feature)} is out of range, the header announces {n_features} features"
+            return f"feature {_show(feature)} is out of range, there are {n_features} features"
         case _kernels.FEATURE_ORDER:
             return f"feature {_show(feature)} comes twice or out of order, features must increase"
         case _kernels.FEATURE if feature.isdigit() and not colon:

@@ -9,7 +9,7 @@ import numpy as np
 from orchard.data.readers import module_of
 from orchard.data.statistics import compare_with_expected, describe
 from orchard.data.store import SPLITS, Dataset, save_dataset
-from orchard.errors import OrchardError
+from orchard.errors import ConfigError, OrchardError
 from orchard.files import atomic_folder, write_json
 
 log = logging.getLogger(__name__)
@@ -19,12 +19,15 @@ def prepare(name: str, config: dict, raw_folder, folder) -> dict:
     """Turn the raw files of data set `name` into its canonical folder; return its statistics."""
     options = {key: value for key, value in config["reader"].items() if key != "kind"}
     log.info("%s: reading (%s)", name, config["reader"]["kind"])
-    dataset = import_module(module_of(config)).read(Path(raw_folder), options)
+    try:
+        dataset = import_module(module_of(config)).read(Path(raw_folder or ""), options)
+    except ConfigError as error:
+        raise ConfigError(f"config/datasets/{name}.yaml: reader: {error}") from error
     _check_shapes(name, dataset)
     log.info("%s: counting", name)
     statistics = describe(dataset)
     compare_with_expected(name, statistics, config["statistics"])
-    identity = {"name": name} | {key: config[key] for key in ("title", "simulated", "papers", "propensity")}
+    identity = {"name": name} | {key: config[key] for key in ("title", "simulated", "propensity")}
     log.info("%s: writing", name)
     with atomic_folder(folder) as temporary:
         save_dataset(temporary, dataset)

@@ -177,10 +177,8 @@ def _from_folder(order: _Order, local: Path) -> None:
     for name in order.files:
         original = local / name
         if original.is_file():
-            try:
-                os.link(original.resolve(), order.work / name)
-            except OSError:  # another file system, or one without hard links
-                shutil.copyfile(original, order.work / name)
+            # Copied, not linked: what was verified must not change when the original is edited.
+            shutil.copyfile(original, order.work / name)
 
 
 def _from_urls(order: _Order, urls: Mapping[str, str]) -> None:

@@ -1,7 +1,9 @@
 """Label imbalance (labeltrees, Figures 1 and 6): what share of the samples the most frequent labels serve."""
 
-from orchard.data.statistics import coverage_curve, label_share_for_half, labels_needed
-from orchard.data.store import Dataset
+import numpy as np
+import scipy.sparse as sp
+
+from orchard.data.statistics import label_frequencies
 from orchard.report.plots import BLUE, GREY, ORANGE, PURPLE, mark_simulated, new_panels, save_figure
 from orchard.report.published import read_published
 from orchard.report.tables import write_csv
@@ -10,17 +12,22 @@ WANTED = {1: "one label per point", 3: "three labels per point", None: "all labe
 ON_WHITE = {"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1}
 
 
-def imbalance_figure(panels: list[dict], datasets: list[Dataset], published_csv, outputs) -> None:
-    """Draw the panels that artefacts.yaml lists; the published share of labels is written in, with its data set."""
+def imbalance_figure(
+    panels: list[dict], labels: list[sp.csr_matrix], statistics: list[dict], published_csv, outputs
+) -> None:
+    """Draw the panels that artefacts.yaml lists; the published share of labels is written in, with its data set.
+
+    labels, statistics : Y_train and stats.json of the data sets at hand.
+    """
     published_shares = {
         value.setting: value for value in read_published(published_csv) if value.metric == "most frequent labels"
     }
     figure, axes = new_panels(len(panels))
     rows = []
     for letter, panel, wanted in zip("abcdefgh", axes, panels, strict=False):
-        dataset, published = datasets[min(wanted["dataset"], len(datasets) - 1)], published_shares[wanted["figure"]]
-        stats, k = dataset.stats, None if wanted["labels"] == "all" else wanted["labels"]
-        needed = labels_needed(dataset.Y_train, k)
+        which, published = min(wanted["dataset"], len(labels) - 1), published_shares[wanted["figure"]]
+        stats, k = statistics[which], None if wanted["labels"] == "all" else wanted["labels"]
+        needed = labels_needed(labels[which], k)
         share = label_share_for_half(needed, stats["n_labels"])
         m, fraction = coverage_curve(needed, stats["n_labels"])
         panel.step(m, fraction, where="post", color=BLUE)
@@ -61,3 +68,33 @@ def imbalance_figure(panels: list[dict], datasets: list[Dataset], published_csv,
     save_figure(figure, outputs["png"], outputs["svg"])
     header = ["panel", "data set", "source", "labels wanted", "% of labels for 50% of data points"]
     write_csv(outputs["csv"], [*header, "published for", "published"], rows)
+
+
+def labels_needed(Y: sp.csr_matrix, k: int | None) -> np.ndarray:
+    """For each sample, how many of the most frequent labels it takes to hold `k` of its own (labeltrees, Fig. 1 and 6).
+
+    A sample with fewer than k labels needs all of its own, since only those can be recalled; `k=None` asks for all
+    labels of every sample. Samples without labels are left out. Ties in frequency go to the lower label id.
+    """
+    order = np.argsort(-label_frequencies(Y), kind="stable")
+    rank = np.empty(Y.shape[1], dtype=np.int64)
+    rank[order] = np.arange(1, Y.shape[1] + 1)
+    lengths = np.diff(Y.indptr)
+    rows = np.repeat(np.arange(Y.shape[0]), lengths)
+    ranks = rank[Y.indices]
+    ranks = ranks[np.lexsort((ranks, rows))]
+    filled = lengths > 0
+    wanted = lengths if k is None else np.minimum(lengths, k)
+    return ranks[Y.indptr[:-1][filled] + wanted[filled] - 1]
+
+
+def coverage_curve(needed: np.ndarray, n_labels: int) -> tuple[np.ndarray, np.ndarray]:
+    """Fraction of samples served by the m most frequent labels, at every m where it changes: (m, fraction)."""
+    m, counts = np.unique(needed, return_counts=True)
+    fractions = np.cumsum(counts) / len(needed)
+    return np.concatenate([[0], m, [n_labels]]), np.concatenate([[0.0], fractions, [1.0]])
+
+
+def label_share_for_half(needed: np.ndarray, n_labels: int) -> float:
+    """The share of labels (most frequent first) that serves half of the samples, as Figure 6 prints it."""
+    return float(np.sort(needed)[(len(needed) - 1) // 2]) / n_labels

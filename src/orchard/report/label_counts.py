@@ -1,6 +1,7 @@
 """Distribution of the number of labels per sample (otseq2set, Figure 4)."""
 
-from orchard.data.statistics import share_above_average
+import numpy as np
+
 from orchard.report.plots import BLUE, ORANGE, mark_simulated, new_panels, save_figure
 from orchard.report.tables import write_csv
 
@@ -30,3 +31,11 @@ def label_count_figure(statistics: list[dict], outputs) -> None:
         mark_simulated(panel)
     save_figure(figure, outputs["png"], outputs["svg"])
     write_csv(outputs["csv"], ["data set", "source", "labels per sample", "at most average", "above average"], rows)
+
+
+def share_above_average(histogram: list[int]) -> float:
+    """Share of samples with more labels than the average sample (otseq2set, Fig. 4's `gt average`)."""
+    counts = np.asarray(histogram)
+    sizes = np.arange(len(counts))
+    average = (sizes * counts).sum() / counts.sum()
+    return float(counts[sizes > average].sum() / counts.sum())

@@ -52,7 +52,9 @@ class PublishedValue:
 
     def agrees_with(self, measured: float | None) -> bool:
         """Whether `measured`, rounded as the paper rounds, is the printed number."""
-        return measured is not None and abs(measured - self.number) <= half_last_digit(self.value) * (1 + 1e-9)
+        if measured is None or math.isnan(self.number):
+            return False
+        return abs(measured - self.number) <= half_last_digit(self.value) * (1 + 1e-9)
 
 
 def half_last_digit(text: str) -> float:

@@ -47,7 +47,8 @@ def _measured_row(stats: dict, published: dict | None, columns: list[dict]) -> l
     values = {column["published"]: stats.get(key) for column, key in zip(columns, keys, strict=True)}
     agrees = ""
     if published:
-        differing = [name for name, value in values.items() if not published[name].agrees_with(value)]
+        compared = [name for name in values if name in published]
+        differing = [name for name in compared if not published[name].agrees_with(values[name])]
         agrees = "yes" if not differing else f"no: {', '.join(differing)}"
     return [stats["name"], "simulated" if stats["simulated"] else "measured", *map(_print, values.values()), agrees]
 

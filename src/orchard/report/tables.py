@@ -34,7 +34,8 @@ def _markdown(table: Table) -> str:
     header = [_escape(cell) for cell in table.header]
     rows = [[_escape(cell) for cell in row] for row in table.rows]
     widths = [max(3, *(len(row[i]) for row in [header, *rows])) for i in range(len(header))]
-    numeric = [all(_is_numeric(row[i]) for row in table.rows) for i in range(len(header))]
+    columns = list(zip(*table.rows, strict=True))
+    numeric = [any(column) and all(map(_is_numeric, column)) for column in columns]
 
     def line(cells):
         padded = (

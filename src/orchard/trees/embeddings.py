@@ -7,9 +7,12 @@ import scipy.sparse as sp
 def unit_rows(matrix: sp.csr_matrix) -> sp.csr_matrix:
     """Scale every row to unit L2 norm, as float32; an empty row stays empty."""
     matrix = sp.csr_matrix(matrix, dtype=np.float32, copy=True)
-    norms = np.sqrt(matrix.power(2, dtype=np.float64).sum(axis=1)).A1
+    lengths = np.diff(matrix.indptr)
+    filled = lengths > 0
+    squares = np.add.reduceat(np.square(matrix.data), matrix.indptr[:-1][filled], dtype=np.float64)
+    norms = np.sqrt(squares)
     norms[norms == 0] = 1
-    matrix.data /= np.repeat(norms, np.diff(matrix.indptr))
+    matrix.data /= np.repeat(norms.astype(np.float32), lengths[filled])
     return matrix
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
+from orchard.errors import ConfigError
 from orchard.trees.balanced import balanced_kmeans
 from orchard.trees.embeddings import pifa, unit_rows
 
@@ -26,9 +27,9 @@ def fuse_labels(
     """
     n_labels = Y.shape[1]
     if mode not in MODES:
-        raise ValueError(f"mode must be one of {', '.join(MODES)}, not {mode!r}")
+        raise ConfigError(f"mode must be one of {', '.join(MODES)}, not {mode!r}")
     if not 1 <= k <= n_labels:
-        raise ValueError(f"k must be between 1 and the number of labels ({n_labels}), not {k}")
+        raise ConfigError(f"k must be between 1 and the number of labels ({n_labels}), not {k}")
     rng = np.random.default_rng(seed)
     if mode == "hard":
         cluster_of_label = np.zeros(n_labels, np.int32)

@@ -4,10 +4,17 @@ from pathlib import Path
 
 from orchard.data.formats import read_xmc
 from orchard.data.store import Dataset
+from orchard.errors import FormatError
 
 
 def read(folder: Path, options: dict) -> Dataset:
-    sizes = options["n_features"] + 1, options["n_labels"]  # column 0 stays empty, and is cut off
-    X_train, Y_train = read_xmc(folder / options["train"], sizes)
-    X_test, Y_test = read_xmc(folder / options["test"], sizes)
-    return Dataset(X_train[:, 1:], Y_train, X_test[:, 1:], Y_test)
+    X_train, Y_train = _read_split(folder / options["train"], options["n_features"], options["n_labels"])
+    X_test, Y_test = _read_split(folder / options["test"], options["n_features"], options["n_labels"])
+    return Dataset(X_train, Y_train, X_test, Y_test)
+
+
+def _read_split(path: Path, n_features: int, n_labels: int):
+    X, Y = read_xmc(path, sizes=(n_features + 1, n_labels))  # column 0 stays empty, and is cut off
+    if (rows := X[:, 0].nonzero()[0]).size:
+        raise FormatError(path, int(rows[0]) + 1, "feature 0, but LIBSVM's features are counted from 1")
+    return X[:, 1:], Y

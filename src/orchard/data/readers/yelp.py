@@ -28,7 +28,7 @@ def read(folder: Path, options: dict) -> Dataset:
     }
     candidates = {options["train_sentences"]: [], options["test_sentences"]: []}
     for review in _json_lines(folder / options["reviews"], ("review_id", "business_id", "text")):
-        chosen = candidates.get(count_sentences(review["text"]))
+        chosen = candidates.get(count_sentences(review["text"] or ""))
         if chosen is not None and review["business_id"] in tags_of_business:
             order = hashlib.sha256(review["review_id"].encode()).digest()
             chosen.append((order, review["review_id"], review["text"], tags_of_business[review["business_id"]]))
@@ -47,7 +47,7 @@ def count_sentences(text: str) -> int:
 
 
 def _json_lines(path: Path, keys: tuple[str, ...]) -> Iterator[dict]:
-    """One JSON object per line, each with all of `keys`."""
+    """One JSON object per line, each with all of `keys`, whose values are strings or null."""
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             try:
@@ -57,4 +57,7 @@ def _json_lines(path: Path, keys: tuple[str, ...]) -> Iterator[dict]:
             missing = [key for key in keys if not isinstance(record, dict) or key not in record]
             if missing:
                 raise FormatError(path, number, f"the record has no {', '.join(missing)}")
+            wrong = [key for key in keys if not isinstance(record[key], str | None)]
+            if wrong:
+                raise FormatError(path, number, f"{', '.join(wrong)} must be a string")
             yield record
