@@ -12,9 +12,9 @@ IS_FIT := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make reproduce-all        every table and figure (SCALE=smoke|demo|laptop|paper, default demo)"
+	@echo "make reproduce-all        every table and figure that is alive (SCALE=smoke|demo|laptop|paper, default demo)"
 	@echo "make test                 the test suite (no network)"
-	@echo "make lint                 ruff, snakefmt, snakemake --lint"
+	@echo "make lint                 ruff, snakefmt, snakemake --lint (make format repairs)"
 	@echo "make clean                forget the virtual environment (results/ stays)"
 
 setup: $(READY)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from orchard.config import check, did_you_mean, load_checked, load_folder, load_yaml, pick
 from orchard.data.readers import module_of
-from orchard.data.registry import load_registry
+from orchard.data.registry import load_registry, own_editions
 from orchard.errors import ConfigError
 from orchard.provenance import source_hash
 
@@ -22,7 +22,9 @@ ARTEFACTS = {
     for paper in PAPERS
 }
 SCALE = config["scale"]
-ARTEFACT_FOLDER = f"results/artefacts/{'own-data' if 'datasets' in config else SCALE}"
+SHOWN = "own-data" if "datasets" in config else SCALE
+ARTEFACT_FOLDER = f"results/artefacts/{SHOWN}"
+LOG_FOLDER = f"results/logs/artefacts/{SHOWN}"
 
 
 wildcard_constraints:
@@ -55,7 +57,12 @@ def method_config(wildcards):
 
 def raw_files(wildcards):
     """Generated data has no raw files."""
-    return f"results/raw/{wildcards.dataset}" if "files" in dataset_config(wildcards) else []
+    return f"results/raw/{wildcards.dataset}/source.json" if "files" in dataset_config(wildcards) else []
+
+
+def own_file_editions(wildcards):
+    """A user's own file is copied anew when it was edited."""
+    return own_editions(wildcards.dataset, dataset_config(wildcards), f"results/raw/{wildcards.dataset}")
 
 
 def reader_code(wildcards):
@@ -97,7 +104,7 @@ def prepare_threads(wildcards):
 def measured_data(paper, artefact):
     """The prepared data sets that an artefact shows at this scale, or those that the user asked for instead."""
     names = config.get("datasets", ARTEFACTS[paper][artefact]["datasets"][SCALE])
-    names = [names] if isinstance(names, str) else names
+    names = names.split(",") if isinstance(names, str) else names
     for name in names:
         pick("data set", name, DATASETS)
     return [f"results/data/{name}" for name in names]
@@ -122,5 +129,5 @@ def suggest_target(wildcards):
     names = [rule.name for rule in workflow.rules]
     raise ConfigError(
         f"unknown target {wildcards.target!r}{did_you_mean(wildcards.target, names)} "
-        "(`snakemake --list-target-rules` shows all of them)"
+        "(`snakemake --list-target-rules` shows all; a target appears when its artefact comes to life)"
     )

@@ -5,7 +5,7 @@ localrules:
 rule fetch:
     """Bring a data set's raw files from the first of its sources that has them, and verify them."""
     output:
-        directory("results/raw/{dataset}"),
+        "results/raw/{dataset}/source.json",
     log:
         "results/logs/fetch/{dataset}.log",
     conda:
@@ -13,6 +13,7 @@ rule fetch:
     params:
         # Neither the code nor the sources: they say how the files are got, these what they are. Downloads are large.
         files=dataset_part("files"),
+        own_editions=own_file_editions,
     script:
         "../workflow_scripts/fetch.py"
 

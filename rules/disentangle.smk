@@ -8,7 +8,7 @@ rule:
     output:
         **artefact_outputs("disentangle", "table1"),
     log:
-        "results/logs/disentangle-table1.log",
+        f"{LOG_FOLDER}/disentangle-table1.log",
     conda:
         "../environment.yml"
     params:

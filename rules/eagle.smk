@@ -8,7 +8,7 @@ rule:
     output:
         **artefact_outputs("eagle", "table1"),
     log:
-        "results/logs/eagle-table1.log",
+        f"{LOG_FOLDER}/eagle-table1.log",
     conda:
         "../environment.yml"
     params:

@@ -8,7 +8,7 @@ rule:
     output:
         **artefact_outputs("labeltrees", "table1"),
     log:
-        "results/logs/labeltrees-table1.log",
+        f"{LOG_FOLDER}/labeltrees-table1.log",
     conda:
         "../environment.yml"
     params:
@@ -28,7 +28,7 @@ rule:
     output:
         **artefact_outputs("labeltrees", "table2"),
     log:
-        "results/logs/labeltrees-table2.log",
+        f"{LOG_FOLDER}/labeltrees-table2.log",
     conda:
         "../environment.yml"
     params:
@@ -48,12 +48,12 @@ rule:
     output:
         **artefact_outputs("labeltrees", "fig1"),
     log:
-        "results/logs/labeltrees-fig1.log",
+        f"{LOG_FOLDER}/labeltrees-fig1.log",
     conda:
         "../environment.yml"
     params:
         code=code_of("imbalance_figure.py"),
-        artefact=artefact_part("labeltrees", "fig1", "panels"),
+        artefact=artefact_part("labeltrees", "fig1", "title", "panels"),
     script:
         "../workflow_scripts/imbalance_figure.py"
 
@@ -68,12 +68,12 @@ rule:
     output:
         **artefact_outputs("labeltrees", "fig6"),
     log:
-        "results/logs/labeltrees-fig6.log",
+        f"{LOG_FOLDER}/labeltrees-fig6.log",
     conda:
         "../environment.yml"
     params:
         code=code_of("imbalance_figure.py"),
-        artefact=artefact_part("labeltrees", "fig6", "panels"),
+        artefact=artefact_part("labeltrees", "fig6", "title", "panels"),
     script:
         "../workflow_scripts/imbalance_figure.py"
 

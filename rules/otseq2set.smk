@@ -8,7 +8,7 @@ rule:
     output:
         **artefact_outputs("otseq2set", "table1"),
     log:
-        "results/logs/otseq2set-table1.log",
+        f"{LOG_FOLDER}/otseq2set-table1.log",
     conda:
         "../environment.yml"
     params:
@@ -27,11 +27,12 @@ rule:
     output:
         **artefact_outputs("otseq2set", "fig4"),
     log:
-        "results/logs/otseq2set-fig4.log",
+        f"{LOG_FOLDER}/otseq2set-fig4.log",
     conda:
         "../environment.yml"
     params:
         code=code_of("label_count_figure.py"),
+        artefact=artefact_part("otseq2set", "fig4", "title"),
     script:
         "../workflow_scripts/label_count_figure.py"
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from orchard.baselines import MostFrequent
 from orchard.data.store import Dataset, save_csr
-from orchard.errors import ConfigError
+from orchard.errors import ConfigError, OrchardError
 from orchard.runs import make_estimator, run
 from orchard.variants.labels import with_labels
 
@@ -36,6 +36,15 @@ def test_a_run_is_scored_by_hand(dataset):
 
 
 KMEANS = {"estimator": "sklearn.cluster.KMeans", "parameters": {"n_clusters": 3, "tol": 0.5}}
+
+
+def test_labels_in_the_wrong_order_are_refused(dataset):
+    """Ranked worst first, P@k would be silently wrong."""
+    backwards = MostFrequent()
+    best_first = backwards.predict_topk
+    backwards.predict_topk = lambda X, k: tuple(array[:, ::-1] for array in best_first(X, k))
+    with pytest.raises(OrchardError, match="the best label first; the scores of sample 0 rise"):
+        run(dataset, dataset.Y_train, backwards, threads=1)
 
 
 def test_parameters_of_a_data_set_override_the_methods_own():

@@ -9,5 +9,4 @@ with job(snakemake.log[0]):
 
     labels = [load_csr(f"{folder}/{matrix_file('Y', 'train')}") for folder in snakemake.input.data]
     statistics = [read_json(f"{folder}/stats.json") for folder in snakemake.input.data]
-    panels = snakemake.params.artefact["panels"]
-    imbalance_figure(panels, labels, statistics, snakemake.input.published, snakemake.output)
+    imbalance_figure(snakemake.params.artefact, labels, statistics, snakemake.input.published, snakemake.output)

@@ -6,4 +6,5 @@ with job(snakemake.log[0]):
     from orchard.files import read_json
     from orchard.report.label_counts import label_count_figure
 
-    label_count_figure([read_json(f"{folder}/stats.json") for folder in snakemake.input.data], snakemake.output)
+    statistics = [read_json(f"{folder}/stats.json") for folder in snakemake.input.data]
+    label_count_figure(snakemake.params.artefact["title"], statistics, snakemake.output)

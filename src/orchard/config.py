@@ -43,6 +43,8 @@ def check(value, schema: dict, path) -> None:
     """Raise a ConfigError that names every wrong key of `value` under the JSON schema `schema`."""
     import jsonschema
 
+    if value is None:
+        raise ConfigError(f"{path}: the file is empty")
     problems = [_describe(error) for error in jsonschema.Draft202012Validator(schema).iter_errors(value)]
     if problems:
         raise ConfigError("\n".join(f"{path}: {problem}" for problem in sorted(problems)))
@@ -90,6 +92,8 @@ def load_folder(folder, schema_path) -> dict[str, dict]:
     """Read every `*.yaml` of a folder, each checked against the schema, by file name: {id: content}."""
     schema = load_yaml(schema_path)
     contents = {}
+    for path in sorted(Path(folder).glob("*.yml")):
+        raise ConfigError(f"{path}: only files whose name ends in .yaml are read; rename it")
     for path in sorted(Path(folder).glob("*.yaml")):
         contents[path.stem] = load_yaml(path)
         check(contents[path.stem], schema, path)

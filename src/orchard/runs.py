@@ -8,10 +8,11 @@ import time
 from importlib import import_module
 from importlib.metadata import version
 
+import numpy as np
 import scipy.sparse as sp
 
 from orchard.data.store import Dataset
-from orchard.errors import ConfigError
+from orchard.errors import ConfigError, OrchardError
 from orchard.metrics import propensities, score_report
 
 KS = (1, 3, 5)
@@ -50,15 +51,18 @@ def run(dataset: Dataset, Y_observed: sp.csr_matrix, estimator, threads: int) ->
     started = time.perf_counter()
     estimator.fit(dataset.X_train, Y_observed)
     fitted = time.perf_counter()
-    ids, _ = estimator.predict_topk(dataset.X_test, k=max(KS))
+    ids, scores = estimator.predict_topk(dataset.X_test, k=max(KS))
     predicted = time.perf_counter()
+    rising = np.flatnonzero((scores[:, 1:] > scores[:, :-1]).any(axis=1))
+    if rising.size:
+        raise OrchardError(f"predict_topk must give the best label first; the scores of sample {rising[0]} rise")
     p = propensities(dataset.Y_train, **dataset.stats["propensity"])
     metrics = score_report(ids, dataset.Y_test, p, ks=KS)
     cost = {
         "seconds": {"fit": fitted - started, "predict": predicted - fitted},
         "ms_per_sample": 1000 * (predicted - fitted) / dataset.X_test.shape[0],
         "peak_rss_mb": _peak_rss_mb(),
-        "model_mb": estimator.model_bytes_ / 2**20,
+        "model_mb": estimator.model_bytes_ / 2**20 if hasattr(estimator, "model_bytes_") else None,
         "threads": threads,
         "versions": {"python": platform.python_version()}
         | {package: version(package) for package in ("orchard-xmc", "numpy", "scipy", "numba", "scikit-learn")},

@@ -20,6 +20,7 @@ import yaml
 
 from orchard.data import download as download_module
 from orchard.data.download import download
+from orchard.data.registry import own_editions
 from orchard.data.sources import fetch
 from orchard.errors import ConfigError, FetchError
 from orchard.files import read_json
@@ -121,7 +122,8 @@ def one_file(url, **facts):
 
 
 def left_in(folder):
-    return sorted(path.name for path in folder.iterdir())
+    """Without the second copy of the record, which is hidden."""
+    return sorted(path.name for path in folder.iterdir() if path.name != ".source.json")
 
 
 # --- http ------------------------------------------------------------------------------------------------------------
@@ -138,7 +140,7 @@ def test_a_file_comes_whole_with_its_record(server, tmp_path):
     assert record["source"] == {"kind": "http", "url": f"{server.url}/f", "file": "train.txt"}
     assert record["files"] == {"train.txt": {"sha256": digest(RAW), "bytes": len(RAW)}}
     assert left_in(tmp_path) == ["tiny"]
-    assert lines == ["tiny: trying http 127.0.0.1"]
+    assert lines == ["tiny: trying http 127.0.0.1", "tiny: fetched from http 127.0.0.1"]
 
 
 def test_a_complete_folder_is_not_fetched_again(server, tmp_path):
@@ -151,6 +153,45 @@ def test_a_complete_folder_is_not_fetched_again(server, tmp_path):
     fetch("tiny", config, tmp_path / "tiny")
     assert len(server.requests) == 2
     assert (tmp_path / "tiny" / "train.txt").read_bytes() == RAW
+
+
+def test_files_that_are_there_survive_the_loss_of_the_declared_record(server, tmp_path):
+    """A workflow engine deletes its declared outputs before it runs a step again; no reason to download again."""
+    server.files["/f"] = RAW
+    config = one_file(f"{server.url}/f")
+    folder = fetch("tiny", config, tmp_path / "tiny")
+    record = (folder / "source.json").read_bytes()
+    (folder / "source.json").unlink()
+    fetch("tiny", config, tmp_path / "tiny")
+    assert len(server.requests) == 1
+    assert (folder / "source.json").read_bytes() == record
+
+
+def test_an_edited_file_of_the_users_own_is_copied_again(tmp_path, monkeypatch):
+    """But it is not gone because ORCHARD_DATA is not set in the next shell."""
+    original = tmp_path / "mine" / "tiny" / "train.txt"
+    original.parent.mkdir(parents=True)
+    original.write_bytes(RAW)
+    config = {"files": {"train.txt": {}}}
+    monkeypatch.setenv("ORCHARD_DATA", str(tmp_path / "mine"))
+    first = own_editions("tiny", config, tmp_path / "tiny")
+    fetch("tiny", config, tmp_path / "tiny")
+    assert own_editions("tiny", config, tmp_path / "tiny") == first
+    original.write_bytes(b"edited")
+    assert own_editions("tiny", config, tmp_path / "tiny") != first
+    folder = fetch("tiny", config, tmp_path / "tiny")
+    assert (folder / "train.txt").read_bytes() == b"edited"
+    second = own_editions("tiny", config, tmp_path / "tiny")
+    monkeypatch.delenv("ORCHARD_DATA")
+    assert own_editions("tiny", config, tmp_path / "tiny") == second
+    assert fetch("tiny", config, tmp_path / "tiny") == folder
+
+
+def test_a_file_with_a_registered_digest_has_no_editions(tmp_path, monkeypatch):
+    (tmp_path / "mine" / "tiny").mkdir(parents=True)
+    (tmp_path / "mine" / "tiny" / "train.txt").write_bytes(RAW)
+    monkeypatch.setenv("ORCHARD_DATA", str(tmp_path / "mine"))
+    assert own_editions("tiny", {"files": {"train.txt": {"sha256": digest(RAW)}}}, tmp_path / "tiny") == {}
 
 
 def test_a_folder_without_its_record_is_replaced(server, tmp_path):
@@ -249,7 +290,7 @@ def test_progress_is_logged_where_there_is_no_terminal(server, tmp_path, monkeyp
     server.files["/f"] = RAW * 10
     lines = []
     fetch("tiny", one_file(f"{server.url}/f"), tmp_path / "tiny", log=lines.append)
-    assert lines[-1] == "train.txt: 3 of 3 MB (100%)"
+    assert lines[-2] == "train.txt: 3 of 3 MB (100%)"
 
 
 def test_a_server_that_says_when_to_come_back_is_obeyed_within_reason(server, tmp_path, calm_surroundings):

@@ -8,10 +8,16 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchard.report.imbalance import coverage_curve, imbalance_figure, label_share_for_half, labels_needed
+from orchard.report.imbalance import coverage_curve, imbalance_figure, labels_for_half, labels_needed
 from orchard.report.label_counts import label_count_figure, share_above_average
 
-PANELS = [{"figure": "Figure 6a", "dataset": 0, "labels": 1}, {"figure": "Figure 6d", "dataset": 1, "labels": "all"}]
+ARTEFACT = {
+    "title": "The title",
+    "panels": [
+        {"figure": "Figure 6a", "dataset": 0, "labels": 1},
+        {"figure": "Figure 6d", "dataset": 1, "labels": "all"},
+    ],
+}
 
 
 @pytest.fixture
@@ -46,18 +52,23 @@ def outputs(folder):
 
 def test_imbalance_by_hand(published, tmp_path):
     paths = outputs(tmp_path / "one")
-    imbalance_figure(PANELS, [Y, Y], [stats("toy", False), stats("toy-sim", True)], published, paths)
+    imbalance_figure(ARTEFACT, [Y, Y], [stats("toy", False), stats("toy-sim", True)], published, paths)
     with paths["csv"].open() as file:
         rows = list(csv.reader(file))[1:]
     # One label: half of the points (two of four) need label 0, a quarter of the labels. All labels: samples need
     # 1, 1, 2 and 3 of the most frequent labels; two of them are served by one.
-    assert rows == [
-        ["a", "toy", "measured", "1", "25.0000", "toy", "25%"],
-        ["b", "toy-sim", "simulated", "all", "25.0000", "amazoncat-13k", "4.8%"],
+    assert [row for row in rows if row[4] == "half of the points"] == [
+        ["a", "toy", "measured", "1", "half of the points", "1", "25", "0.5"],
+        ["a", "toy", "published", "1", "half of the points", "", "25", "0.5"],
+        ["b", "toy-sim", "simulated", "all", "half of the points", "1", "25", "0.5"],
+        ["b", "amazoncat-13k", "published", "all", "half of the points", "", "4.8", "0.5"],
     ]
+    curve = [(row[5], row[7]) for row in rows if row[0] == "b" and row[4] == "curve"]
+    assert curve == [("0", "0"), ("1", "0.5"), ("2", "0.75"), ("3", "1"), ("4", "1")]
     drawn = paths["svg"].read_text()
-    assert "published for amazoncat-13k: 4.8%" in drawn
+    assert "in the paper, for amazoncat-13k: 4.8%" in drawn
     assert drawn.count("simulated data") == 1
+    assert "The title" in drawn
     assert paths["png"].read_bytes().startswith(b"\x89PNG")
 
 
@@ -65,15 +76,17 @@ def test_the_same_numbers_give_the_same_bytes(published, tmp_path):
     written = []
     for name in ("one", "two"):
         paths = outputs(tmp_path / name)
-        imbalance_figure(PANELS, [Y, Y], [stats("toy", False), stats("toy-sim", True)], published, paths)
+        imbalance_figure(ARTEFACT, [Y, Y], [stats("toy", False), stats("toy-sim", True)], published, paths)
         written.append([path.read_bytes() for path in paths.values()])
     assert written[0] == written[1]
 
 
 def test_one_data_set_serves_all_panels(published, tmp_path):
     paths = outputs(tmp_path / "one")
-    imbalance_figure(PANELS, [Y], [stats("toy", False)], published, paths)
-    assert paths["csv"].read_text().count("\na,toy,") + paths["csv"].read_text().count("\nb,toy,") == 2
+    imbalance_figure(ARTEFACT, [Y], [stats("toy", False)], published, paths)
+    text = paths["csv"].read_text()
+    assert "\na,toy,measured" in text
+    assert "\nb,toy,measured" in text
 
 
 def test_label_counts_by_hand(tmp_path):
@@ -92,7 +105,7 @@ def test_label_counts_by_hand(tmp_path):
         )
     ]
     paths = outputs(tmp_path / "one")
-    label_count_figure(statistics, paths)
+    label_count_figure("The title", statistics, paths)
     assert paths["csv"].read_text().splitlines()[1:] == [
         "real,measured,1.5000,0.5000,0.5000",
         "made-sim,simulated,3.0000,0.7500,0.2500",
@@ -111,7 +124,7 @@ def test_labels_needed_by_hand():
 def test_share_for_half_of_the_samples():
     """Four samples need 1, 2, 3 and 10 labels: two of them are served by two labels of ten."""
     needed = np.array([3, 1, 10, 2])
-    assert label_share_for_half(needed, 10) == 0.2
+    assert labels_for_half(needed) == 2
     m, fraction = coverage_curve(needed, 10)
     assert m.tolist() == [0, 1, 2, 3, 10, 10]
     assert fraction.tolist() == [0, 0.25, 0.5, 0.75, 1, 1]

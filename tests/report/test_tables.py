@@ -1,7 +1,5 @@
 """Tables say what was published, what was measured, what was simulated, and whether they agree."""
 
-import csv
-
 import pytest
 
 from orchard.report.statistics_table import statistics_table
@@ -44,8 +42,20 @@ def test_published_and_measured_rows_stand_together(published):
         ["even", "measured", "1,186,239", "5.31", "yes"],
         ["odd", "published", "100", "2.00", ""],
     ]
-    assert "A note." in table.notes
-    assert any("not measured at this scale: odd" in note for note in table.notes)
+    assert table.notes[0] == "A note."
+    assert table.notes[-1] == "Published only: odd."
+
+
+def test_the_csv_holds_plain_numbers(published):
+    table = statistics_table(ARTEFACT, [stats("even", 1_186_239, 5.3149)], published)
+    assert table.records == [
+        ["even", "published", "N", 1_200_000],
+        ["even", "published", "avg", 5.31],
+        ["even", "measured", "N", 1_186_239],
+        ["even", "measured", "avg", 5.3149],
+        ["odd", "published", "N", 100],
+        ["odd", "published", "avg", 2],
+    ]
 
 
 def test_a_difference_names_its_columns(published):
@@ -60,15 +70,20 @@ def test_a_data_set_that_the_paper_counts_in_another_way(published):
 
 def test_simulated_data_says_so_and_agrees_with_nothing(published):
     table = statistics_table(ARTEFACT, [stats("toy-sim", 100, 2.0, simulated=True)], published)
-    assert table.rows[-1] == ["toy-sim", "simulated", "100", "2.00", ""]
+    assert table.rows[-1] == ["toy-sim", "simulated", "100", "2.00", "simulated"]
     assert any("Simulated data" in note and "toy-sim" in note for note in table.notes)
 
 
-def test_markdown_and_csv_hold_the_same_cells(tmp_path):
-    rows = [["a|b", "1,000"], ["c", "2.5"]]
-    write_table(Table("Title", ["name", "n"], rows, ["Note."]), tmp_path / "t.csv", tmp_path / "t.md")
-    with (tmp_path / "t.csv").open(newline="") as file:
-        assert list(csv.reader(file)) == [["name", "n"], *rows]
+def test_a_real_data_set_that_the_paper_does_not_have_says_so(published):
+    table = statistics_table(ARTEFACT, [stats("other", 100, 2.0)], published)
+    assert table.rows[-1][-1] == "not in the paper"
+
+
+def test_markdown_for_people_and_csv_for_programs(tmp_path):
+    rows, records = [["a|b", "1,000"], ["c", "2.5"]], [["a|b", 1000], ["c", 2.5]]
+    table = Table("Title", ["name", "n"], rows, ["Note."], ["name", "value"], records)
+    write_table(table, tmp_path / "t.csv", tmp_path / "t.md")
+    assert (tmp_path / "t.csv").read_text() == "name,value\na|b,1000\nc,2.5\n"
     assert (tmp_path / "t.md").read_text() == (
         "# Title\n\n| name |     n |\n| ---- | ----: |\n| a\\|b | 1,000 |\n| c    |   2.5 |\n\nNote.\n"
     )

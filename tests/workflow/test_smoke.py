@@ -49,7 +49,7 @@ def test_a_second_run_does_nothing(finished):
 def test_every_rule_keeps_a_log(finished):
     folder = finished.folder / "results/logs"
     logs = {str(path.relative_to(folder)) for path in folder.rglob("*.log")}
-    assert {f"{name}.log" for name in ARTEFACTS} | {"prepare/smoke-sim.log"} <= logs
+    assert {f"artefacts/smoke/{name}.log" for name in ARTEFACTS} | {"prepare/smoke-sim.log"} <= logs
     assert "600" in (folder / "prepare/smoke-sim.log").read_text()
 
 

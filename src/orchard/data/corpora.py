@@ -196,6 +196,9 @@ def read_csv(path, text_column: str = "text", labels_column: str = "labels", sep
         text_at, labels_at = (_column(header, name) for name in (text_column, labels_column))
         line = rows.line_num + 1
         for row in rows:
+            if not row:  # a blank line, which many programs leave at the end
+                line = rows.line_num + 1
+                continue
             if len(row) != len(header):
                 raise ValueError(f"{len(row)} fields where the header names {len(header)} columns")
             text = _one_line(row[text_at])

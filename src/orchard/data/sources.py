@@ -16,6 +16,7 @@ from pypi_simple import PYPI_SIMPLE_ENDPOINT, NoSuchProjectError, PyPISimple, Un
 
 from orchard.data.archives import extract_members
 from orchard.data.download import Log, download
+from orchard.data.registry import KEPT_RECORD, own_editions
 from orchard.errors import ConfigError, FetchError, OrchardError
 from orchard.files import atomic_folder, read_json, sha256_of_file, write_json
 
@@ -29,13 +30,17 @@ def fetch(dataset_id: str, config: Mapping, folder, log: Log | None = None) -> P
 
     config : the data set's YAML, loaded. Its `files` say what is wanted and how it is verified; a file without a
              registered SHA-256 is taken as it comes, and its digest is recorded.
-    The folder appears whole, with `source.json` (which source; SHA-256 and size of every file), or not at all. What was
-    downloaded in vain waits in `<folder>.partial/`, so that the next run goes on where this one stopped.
+    The folder appears whole, with `source.json` (which source; SHA-256 and size of every file), or not at all. Files
+    that are there already, and unchanged, are not fetched again. What was downloaded in vain waits in
+    `<folder>.partial/`, so that the next run goes on where this one stopped.
     """
     folder = Path(folder)
     log = log or _log_to_stderr
     files = _checked_files(dataset_id, config)
-    if _is_complete(folder, files):
+    editions = own_editions(dataset_id, config, folder)
+    if _is_complete(folder, files, editions):
+        log(f"{dataset_id}: the files are here, and as they were when they were fetched")
+        shutil.copyfile(folder / KEPT_RECORD, folder / RECORD)
         return folder
     downloads = folder.with_name(folder.name + ".partial")
     reasons = []
@@ -51,7 +56,10 @@ def fetch(dataset_id: str, config: Mapping, folder, log: Log | None = None) -> P
                 _empty(work)
                 _forget_whole_downloads(downloads)
                 continue
-            write_json(work / RECORD, {"dataset": dataset_id, "source": origin, "files": found})
+            record = {"dataset": dataset_id, "source": origin, "files": found, "own_editions": editions}
+            for name in (RECORD, KEPT_RECORD):
+                write_json(work / name, record)
+            log(f"{dataset_id}: fetched from {title}")
             break
         else:
             raise FetchError(_advice(dataset_id, config, files, reasons))
@@ -98,19 +106,22 @@ def _checked_files(dataset_id: str, config: Mapping) -> dict[str, Mapping]:
     return files
 
 
-def _is_complete(folder: Path, files: Mapping[str, Mapping]) -> bool:
-    """Whether an earlier fetch is still good: recorded, of the recorded sizes, and of the digests registered now."""
-    if not (folder / RECORD).is_file():
+def _is_complete(folder: Path, files: Mapping[str, Mapping], editions: Mapping) -> bool:
+    """Whether an earlier fetch is still good: recorded, of the recorded digests, and of those registered now."""
+    if not (folder / KEPT_RECORD).is_file():
         return False
-    recorded = read_json(folder / RECORD)["files"]
+    record = read_json(folder / KEPT_RECORD)
+    recorded = record["files"]
+    if record["own_editions"] != editions:
+        return False
     for name, facts in files.items():
         if name not in recorded:
             if not facts.get("optional"):
                 return False
         elif (
             not (folder / name).is_file()
-            or (folder / name).stat().st_size != recorded[name]["bytes"]
             or facts.get("sha256", recorded[name]["sha256"]) != recorded[name]["sha256"]
+            or sha256_of_file(folder / name) != recorded[name]["sha256"]
         ):
             return False
     return True

@@ -6,27 +6,26 @@ from orchard.report.plots import BLUE, ORANGE, mark_simulated, new_panels, save_
 from orchard.report.tables import write_csv
 
 
-def label_count_figure(statistics: list[dict], outputs) -> None:
+def label_count_figure(title: str, statistics: list[dict], outputs) -> None:
     """For each data set the share of training samples with at most, and with more than, the average label count."""
     figure, (panel,) = new_panels(1)
+    panel.axhline(0.5, color="black", linewidth=0.6, linestyle=":", zorder=0)
     rows = []
     for position, stats in enumerate(statistics):
         above = share_above_average(stats["label_count_histogram"]["train"])
         source = "simulated" if stats["simulated"] else "measured"
-        rows.append(
-            [stats["name"], source, f"{stats['labels_per_train_sample']:.4f}", f"{1 - above:.4f}", f"{above:.4f}"]
-        )
-        for offset, share, color, label in (
-            (-0.2, 1 - above, BLUE, "at most average"),
-            (0.2, above, ORANGE, "above average"),
-        ):
-            bar = panel.bar(position + offset, share, width=0.38, color=color, label=label if position == 0 else None)
-            panel.bar_label(bar, fmt="{:.1%}", fontsize=6)
-    panel.axhline(0.5, color="black", linewidth=0.6, linestyle=":")
-    panel.set_xticks(range(len(statistics)), [stats["title"].replace(" (", "\n(") for stats in statistics])
-    panel.set(ylabel="Fraction of training samples", ylim=(0, 1.15), title="Samples by their number of labels")
-    panel.grid(axis="x", visible=False)
-    panel.legend(loc="upper center", ncols=2)
+        average = stats["labels_per_train_sample"]
+        rows.append([stats["name"], source, f"{average:.4f}", f"{1 - above:.4f}", f"{above:.4f}"])
+        shares = ((-0.2, 1 - above, BLUE, "at most the average"), (0.2, above, ORANGE, "more than the average"))
+        for offset, share, color, label in shares:
+            bar = panel.bar(position + offset, share, width=0.38, color=color, label=None if position else label)
+            text_color = "white" if color == BLUE else "black"
+            panel.bar_label(bar, fmt="{:.1%}", fontsize=6, label_type="center", color=text_color)
+    names = [f"{stats['title']}\naverage {stats['labels_per_train_sample']:.2f}" for stats in statistics]
+    panel.set_xticks(range(len(statistics)), names)
+    panel.set(ylabel="Fraction of training samples", ylim=(0, 1), title=title)
+    panel.grid(visible=False)
+    panel.legend(loc="upper center", ncols=2, title="Labels of the sample", title_fontsize=7)
     if any(stats["simulated"] for stats in statistics):
         mark_simulated(panel)
     save_figure(figure, outputs["png"], outputs["svg"])

@@ -1,4 +1,4 @@
-"""A table as people read it (Markdown) and as programs read it (CSV)."""
+"""A table as people read it (Markdown), and its numbers as programs read them (CSV)."""
 
 import csv
 import io
@@ -9,12 +9,14 @@ from orchard.files import write_text
 
 @dataclass
 class Table:
-    """Rows of cells, already printed; `notes` stand below the Markdown table."""
+    """`rows` are cells as they are printed, `notes` stand below them; `records` are the numbers, one a line."""
 
     title: str
     header: list[str]
     rows: list[list[str]]
     notes: list[str] = field(default_factory=list)
+    record_header: list[str] = field(default_factory=list)
+    records: list[list] = field(default_factory=list)
 
 
 def write_csv(path, header: list[str], rows: list[list]) -> None:
@@ -26,7 +28,7 @@ def write_csv(path, header: list[str], rows: list[list]) -> None:
 
 
 def write_table(table: Table, csv_path, markdown_path) -> None:
-    write_csv(csv_path, table.header, table.rows)
+    write_csv(csv_path, table.record_header, table.records)
     write_text(markdown_path, _markdown(table))
 
 
@@ -52,8 +54,8 @@ def _markdown(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _escape(cell) -> str:
-    return str(cell).replace("|", "\\|").replace("\n", " ")
+def _escape(cell: str) -> str:
+    return cell.replace("|", "\\|").replace("\n", " ")
 
 
 def _is_numeric(cell: str) -> bool:
