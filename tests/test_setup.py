@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,13 +23,14 @@ def make_with(path: Path, *arguments) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
-@pytest.mark.parametrize("script", [None, "#!/bin/sh\nexit 1\n"], ids=["no Python", "an old Python"])
-def test_a_missing_or_old_python_gets_one_clear_sentence(tmp_path, script):
-    """The old Python fails the version check, as 3.10 would."""
+@pytest.mark.parametrize("version", [None, (3, 10)], ids=["no Python", "an old Python"])
+def test_a_missing_or_old_python_gets_one_clear_sentence(tmp_path, version):
+    """The old Python is this one, which is made to believe that it is 3.10."""
     path = tmp_path / "bin"
     path.mkdir()
-    if script:
-        (path / "python3").write_text(script)
+    if version:
+        pretence = f"import sys; sys.version_info = {version}; exec(sys.argv[2])"
+        (path / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{pretence}" "$@"\n')
         (path / "python3").chmod(0o755)
     done = make_with(path, "test")
     assert done.returncode != 0
@@ -36,6 +38,12 @@ def test_a_missing_or_old_python_gets_one_clear_sentence(tmp_path, script):
     assert len(sentences) == 1
     assert sentences[0].startswith("Orchard needs Python 3.11 or newer")
     assert not (tmp_path / ".venv").exists()
+
+
+def test_the_version_check_accepts_this_python():
+    """Or the test above would pass with a check that refuses everything."""
+    check = re.search(r"^IS_FIT := (.*)$", (ROOT / "Makefile").read_text(), flags=re.M)[1]
+    assert subprocess.run([sys.executable, "-c", check]).returncode == 0
 
 
 def test_requirements_are_exact_and_name_no_index():

@@ -1,5 +1,7 @@
 """The generator must be reproducible to the byte, have the marginals it promises, and make data that can be learnt."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -295,3 +297,22 @@ def test_small_data_sets_are_learnable(name):
     del reader["kind"]
     data = generate(SyntheticSpec.from_config(reader))
     assert nearest_centroid_precision(data) > 3 * popularity_precision(data)
+
+
+@pytest.mark.slow
+def test_a_set_of_amazons_size_is_made_within_8_gb():
+    """490k × 136k with 670k labels, in a process of its own, which alone knows its peak."""
+    script = """
+import resource, sys
+from orchard.config import load_yaml
+from orchard.data.synthetic import SyntheticSpec, generate
+options = load_yaml(sys.argv[1])["reader"]
+options.pop("kind")
+data = generate(SyntheticSpec.from_config(options))
+print(data.X_train.shape, data.Y_train.shape, data.X_test.shape, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+    path = Path(__file__).parents[2] / "config" / "datasets" / "amazon-670k-sim.yaml"
+    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, check=True)
+    shapes, _, peak_kilobytes = done.stdout.rpartition(" ")
+    assert shapes == "(490449, 135909) (490449, 670091) (153025, 135909)"
+    assert int(peak_kilobytes) < 8e6

@@ -66,7 +66,7 @@ def test_imbalance_by_hand(published, tmp_path):
     curve = [(row[5], row[7]) for row in rows if row[0] == "b" and row[4] == "curve"]
     assert curve == [("0", "0"), ("1", "0.5"), ("2", "0.75"), ("3", "1"), ("4", "1")]
     drawn = paths["svg"].read_text()
-    assert "in the paper, for amazoncat-13k: 4.8%" in drawn
+    assert "amazoncat-13k: 4.8%" in drawn
     assert drawn.count("simulated data") == 1
     assert "The title" in drawn
     assert paths["png"].read_bytes().startswith(b"\x89PNG")

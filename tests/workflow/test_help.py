@@ -1,5 +1,7 @@
 """Mistakes on the command line and in the configuration are met with a sentence that helps."""
 
+import re
+
 import pytest
 
 
@@ -14,6 +16,7 @@ import pytest
             "unknown method 'most-freqent'; did you mean 'most-frequent'?",
         ),
         (["eagle"], ["datasets=eurlex"], "unknown data set 'eurlex'"),
+        (["eagle"], ["datasets=smoke-sim,eurlex"], "unknown data set 'eurlex'"),
         (["eagle"], ["scale=demmo"], "scale: 'demmo' is not one of smoke, demo, laptop, paper; did you mean 'demo'?"),
         (["eagle"], ["scales=demo"], "unknown key 'scales'; did you mean 'scale'?"),
     ],
@@ -22,6 +25,27 @@ def test_a_mistake_is_met_with_a_suggestion(checkout, arguments, config, sentenc
     done = checkout.snakemake("--dry-run", *arguments, config=config)
     assert done.returncode != 0
     assert sentence in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("target", "sentence"),
+    [
+        ("results/variants/smoke-sim/entangled/hrad-2/seed-0/Y.trn.npz", "mode must be one of easy, medium, hard"),
+        ("results/variants/smoke-sim/entangled/hard-500/seed-0/Y.trn.npz", "number of labels (120), not 500"),
+        ("results/variants/smoke-sim/aggregated/random/seed-0/Y1.npz", "unknown grouping 'random': it reads random-4"),
+    ],
+)
+def test_an_impossible_variant_is_explained(copy_of_finished, target, sentence):
+    done = copy_of_finished.snakemake(target)
+    assert done.returncode != 0
+    assert sentence in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_method_without_its_module_is_explained(checkout):
+    (checkout.folder / "config/methods/mine.yaml").write_text("title: Mine\ndescription: x\nestimator: nowhere.Mine\n")
+    done = checkout.snakemake("--dry-run", "results/runs/smoke-sim/clean/mine/seed-0/score.json")
+    assert "config/methods/mine.yaml: estimator: there is no module 'nowhere'" in done.stdout + done.stderr
 
 
 def test_a_wrong_key_in_a_data_set_is_named_before_anything_runs(checkout):
@@ -37,8 +61,9 @@ def test_a_wrong_key_in_a_data_set_is_named_before_anything_runs(checkout):
 def test_targets_are_listed_with_a_line_of_explanation_each(checkout):
     done = checkout.snakemake("--list-target-rules")
     targets = {"reproduce-all", "eagle", "disentangle", "labeltrees", "otseq2set", "eagle-table1", "labeltrees-fig6"}
-    assert targets <= set(done.stdout.split())
-    assert "Label frequency imbalance" in done.stdout
+    listed = dict(re.findall(r"^(\S+)\n    (\S.*)$", done.stdout, flags=re.M))
+    assert targets <= listed.keys()
+    assert set(re.findall(r"^\S+$", done.stdout, flags=re.M)) == listed.keys()
 
 
 def test_a_failed_fetch_says_why_and_names_the_scale_without_network(checkout):

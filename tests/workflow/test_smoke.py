@@ -9,6 +9,8 @@ import time
 import psutil
 import pytest
 
+from orchard.data.store import load_dataset, sha256_of_csr
+
 ARTEFACTS = {
     "eagle-table1": "table",
     "disentangle-table1": "table",
@@ -98,6 +100,35 @@ def test_killed_run_resumes_to_the_same_bytes(checkout, finished):
     again, whole = checkout.results(), finished.results()
     assert again.keys() == whole.keys()
     assert [name for name in whole if again[name] != whole[name]] == []
+
+
+def test_a_job_killed_while_it_writes_leaves_nothing_half(checkout):
+    """Snakemake dies first, so that nobody cleans up; the job dies between its first and its last file."""
+    target = "results/data/logs-10m-sim-256th"  # large enough to be caught in the act
+    folder = checkout.folder / target
+    temporary = folder.with_name(f".{folder.name}.tmp")
+    snakemake = psutil.Popen(
+        checkout.command(target), cwd=checkout.folder, env=checkout.environment(), stderr=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 120
+    while not temporary.exists() and time.monotonic() < deadline:
+        pass
+    jobs = jobs_of(snakemake)
+    snakemake.kill()
+    for job in jobs:
+        job.kill()
+    snakemake.wait()
+    psutil.wait_procs(jobs, timeout=60)
+    assert temporary.exists(), "the job was not killed while it wrote"
+    assert not folder.exists()
+
+    assert checkout.snakemake("--unlock").returncode == 0
+    done = checkout.snakemake(target)
+    assert done.returncode == 0, done.stdout + done.stderr
+    dataset = load_dataset(folder)
+    for name, digest in dataset.stats["sha256"].items():
+        assert sha256_of_csr(getattr(dataset, name)) == digest
+    assert not list(checkout.folder.rglob("*.tmp"))
 
 
 ALL = dict.fromkeys(ARTEFACTS, 1)

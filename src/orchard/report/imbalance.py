@@ -57,10 +57,11 @@ def _draw(axis, letter: str, k: int | None, needed: np.ndarray, stats: dict, pub
     axis.set(xlabel="Labels, most frequent first", ylabel="Fraction of training points", ylim=(0, 1.02), xlim=(0, None))
     axis.ticklabel_format(axis="x", style="sci", scilimits=(0, 4))
     # The text goes where the curve is not: below a curve that rises early, above one that rises late.
-    x, y, side = (0.97, 0.12, "right") if half < 0.4 * n_labels else (0.04, 0.72, "left")
+    x, y, side = (0.97, 0.06, "right") if half < 0.4 * n_labels else (0.04, 0.66, "left")
     place = {"transform": axis.transAxes, "ha": side}
-    axis.text(x, y + 0.16, f"half of the points need\n{half:,} labels ({half / n_labels:.2%})", **place)
-    axis.text(x, y, f"in the paper, for {published.dataset}: {published.value}", color=GREY, **place)
+    count = f"{half:,} label{'' if half == 1 else 's'}"
+    axis.text(x, y + 0.18, f"half of the points need\n{count} ({half / n_labels:.2%})", **place)
+    axis.text(x, y, f"in the paper, for\n{published.dataset}: {published.value}", color=GREY, **place)
     if published.dataset == stats["name"]:
         axis.plot(published.number / 100 * n_labels, 0.5, "x", color=PURPLE, label="published")
         axis.legend(loc="center right")

@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from orchard.report.plots import BLUE, ORANGE, mark_simulated, new_panels, save_figure
+from orchard.report.plots import BLUE, ORANGE, PANEL_WIDTH, mark_simulated, new_panels, save_figure
 from orchard.report.tables import write_csv
 
 
 def label_count_figure(title: str, statistics: list[dict], outputs) -> None:
     """For each data set the share of training samples with at most, and with more than, the average label count."""
     figure, (panel,) = new_panels(1)
+    figure.set_figwidth(max(PANEL_WIDTH, 1.5 * len(statistics)))
     panel.axhline(0.5, color="black", linewidth=0.6, linestyle=":", zorder=0)
     rows = []
     for position, stats in enumerate(statistics):
@@ -16,7 +17,7 @@ def label_count_figure(title: str, statistics: list[dict], outputs) -> None:
         source = "simulated" if stats["simulated"] else "measured"
         average = stats["labels_per_train_sample"]
         rows.append([stats["name"], source, f"{average:.4f}", f"{1 - above:.4f}", f"{above:.4f}"])
-        shares = ((-0.2, 1 - above, BLUE, "at most the average"), (0.2, above, ORANGE, "more than the average"))
+        shares = ((-0.2, 1 - above, BLUE, "at most average"), (0.2, above, ORANGE, "above average"))
         for offset, share, color, label in shares:
             bar = panel.bar(position + offset, share, width=0.38, color=color, label=None if position else label)
             text_color = "white" if color == BLUE else "black"
