@@ -61,7 +61,8 @@ def compare_with_expected(name: str, measured: dict, expected: dict) -> None:
     if differences:
         raise OrchardError(
             f"{name}: the prepared data is not the registered data set: {'; '.join(differences)}. "
-            f"Fetch it again, or correct `statistics` in config/datasets/{name}.yaml if the data is meant to differ."
+            f"Delete results/raw/{name} to fetch it again; if the data is meant to differ, correct `statistics` in "
+            f"config/datasets/{name}.yaml."
         )
 
 
