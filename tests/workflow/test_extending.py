@@ -69,6 +69,13 @@ def test_a_data_set_and_a_method_of_ones_own(checkout, tmp_path):
     table = (checkout.folder / "results/artefacts/own-data/eagle-table1.csv").read_text()
     assert "my-data,measured" in table
 
+    no_network = {"ORCHARD_DATA": ""}
+    assert checkout.jobs_to_run(score, environment=no_network) == {}  # the data is not gone with the variable
+    with (tmp_path / "mirror/my-data/mine.csv").open("a") as file:
+        file.write("one more document about pears,fruit\n")
+    assert checkout.jobs_to_run(score, environment=own) == {"fetch": 1, "prepare": 1, "run": 1}
+    assert checkout.snakemake(score, environment=own).returncode == 0
+
     (checkout.folder / "src/always.py").write_text(MODULE + "\n# edited\n")
     assert checkout.jobs_to_run(score, environment=own) == {"run": 1}
 
