@@ -25,6 +25,7 @@ SCALE = config["scale"]
 SHOWN = "own-data" if "datasets" in config else SCALE
 ARTEFACT_FOLDER = f"results/artefacts/{SHOWN}"
 LOG_FOLDER = f"results/logs/artefacts/{SHOWN}"
+BENCHMARK_FOLDER = f"results/benchmarks/artefacts/{SHOWN}"
 
 
 wildcard_constraints:

@@ -8,8 +8,13 @@ rule fetch:
         "results/raw/{dataset}/source.json",
     log:
         "results/logs/fetch/{dataset}.log",
+    benchmark:
+        "results/benchmarks/fetch/{dataset}.tsv"
     conda:
         "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
     params:
         # Neither the code nor the sources: they say how the files are got, these what they are. Downloads are large.
         files=dataset_part("files"),

@@ -9,8 +9,13 @@ rule:
         **artefact_outputs("eagle", "table1"),
     log:
         f"{LOG_FOLDER}/eagle-table1.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/eagle-table1.tsv"
     conda:
         "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
     params:
         code=code_of("statistics_table.py"),
         artefact=artefact_part("eagle", "table1", "title", "columns", "notes"),

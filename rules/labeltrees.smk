@@ -9,8 +9,13 @@ rule:
         **artefact_outputs("labeltrees", "table1"),
     log:
         f"{LOG_FOLDER}/labeltrees-table1.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/labeltrees-table1.tsv"
     conda:
         "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
     params:
         code=code_of("statistics_table.py"),
         artefact=artefact_part("labeltrees", "table1", "title", "columns", "notes"),
@@ -29,8 +34,13 @@ rule:
         **artefact_outputs("labeltrees", "table2"),
     log:
         f"{LOG_FOLDER}/labeltrees-table2.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/labeltrees-table2.tsv"
     conda:
         "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
     params:
         code=code_of("statistics_table.py"),
         artefact=artefact_part("labeltrees", "table2", "title", "columns", "notes"),
@@ -49,8 +59,13 @@ rule:
         **artefact_outputs("labeltrees", "fig1"),
     log:
         f"{LOG_FOLDER}/labeltrees-fig1.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/labeltrees-fig1.tsv"
     conda:
         "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
     params:
         code=code_of("imbalance_figure.py"),
         artefact=artefact_part("labeltrees", "fig1", "title", "panels"),
@@ -69,8 +84,13 @@ rule:
         **artefact_outputs("labeltrees", "fig6"),
     log:
         f"{LOG_FOLDER}/labeltrees-fig6.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/labeltrees-fig6.tsv"
     conda:
         "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
     params:
         code=code_of("imbalance_figure.py"),
         artefact=artefact_part("labeltrees", "fig6", "title", "panels"),

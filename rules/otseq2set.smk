@@ -9,8 +9,13 @@ rule:
         **artefact_outputs("otseq2set", "table1"),
     log:
         f"{LOG_FOLDER}/otseq2set-table1.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/otseq2set-table1.tsv"
     conda:
         "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
     params:
         code=code_of("statistics_table.py"),
         artefact=artefact_part("otseq2set", "table1", "title", "columns", "notes"),
@@ -28,8 +33,13 @@ rule:
         **artefact_outputs("otseq2set", "fig4"),
     log:
         f"{LOG_FOLDER}/otseq2set-fig4.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/otseq2set-fig4.tsv"
     conda:
         "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
     params:
         code=code_of("label_count_figure.py"),
         artefact=artefact_part("otseq2set", "fig4", "title"),
