@@ -11,6 +11,7 @@ The features are TF-IDF rows of length 1, as scikit-learn's TfidfTransformer mak
 rows. The same spec gives the same bytes with any number of threads.
 """
 
+import logging
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 
@@ -20,6 +21,8 @@ from scipy.special import pdtr
 
 from orchard.data import _synthetic_kernels as kernels
 from orchard.errors import ConfigError
+
+log = logging.getLogger(__name__)
 
 # What `divided_by` leaves at least, so that a small fraction is still a data set.
 _MINIMUM_SIZES = {"n_train": 64, "n_test": 32, "n_features": 64, "n_labels": 16}
@@ -128,9 +131,11 @@ def generate(spec: SyntheticSpec) -> SyntheticData:
     spec.validate()
     spec = spec.divided()
     model, topics = _build_model(spec)
+    log.info("drawing %d training and %d test rows", spec.n_train, spec.n_test)
     X_train, Y_train, texts_train = _generate_rows(spec, model, 0, spec.n_train)
     X_test, Y_test, texts_test = _generate_rows(spec, model, spec.n_train, spec.n_test)
 
+    log.info("weighing %d words", X_train.nnz + X_test.nnz)
     frequency = kernels.document_frequency(X_train.indices, spec.n_features)
     idf = np.log((1 + spec.n_train) / (1 + frequency)) + 1
     for X in (X_train, X_test):
