@@ -35,7 +35,7 @@ wildcard_constraints:
     grouping="[a-z0-9-]+",
     mode="[a-z]+",
     k=r"\d+",
-    variant="clean|aggregated/[a-z0-9-]+|entangled/[a-z0-9-]+",
+    variant="[a-z]+(/[a-z0-9-]+)?",
 
 
 def code_of(script, modules=()):
@@ -54,6 +54,13 @@ def dataset_part(*keys):
 
 def method_config(wildcards):
     return pick("method", wildcards.method, METHODS)
+
+
+def method_part(wildcards):
+    """What a run depends on: the estimator, and the hyper-parameters of this method for this data set."""
+    method = method_config(wildcards)
+    parameters = method.get("parameters", {}) | method.get("per_dataset", {}).get(wildcards.dataset, {})
+    return {"estimator": method["estimator"], "parameters": parameters}
 
 
 def raw_files(wildcards):
@@ -75,18 +82,19 @@ def estimator_code(wildcards):
     """Estimators are found by name: an edit of one re-runs its own method, and no others."""
     try:
         return code_of("run.py", [method_config(wildcards)["estimator"].rpartition(".")[0]])
-    except ModuleNotFoundError as error:
+    except (ModuleNotFoundError, SyntaxError) as error:
         raise ConfigError(f"config/methods/{wildcards.method}.yaml: estimator: {error}")
 
 
 def variant_labels(wildcards):
     """The label files that a variant puts in the place of the data set's own."""
     folder = f"results/variants/{wildcards.dataset}/{wildcards.variant}/seed-{wildcards.seed}"
-    return {
+    files = {
         "clean": {},
         "aggregated": {"Y1": f"{folder}/Y1.npz", "Y2": f"{folder}/Y2.npz"},
         "entangled": {"Y_train": f"{folder}/Y.trn.npz", "Y_test": f"{folder}/Y.tst.npz"},
-    }[wildcards.variant.partition("/")[0]]
+    }
+    return pick("variant", wildcards.variant.partition("/")[0], files)
 
 
 def memory_mb(wildcards):

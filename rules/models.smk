@@ -17,6 +17,6 @@ rule run:
         mem_mb=memory_mb,
     params:
         code=estimator_code,
-        method=method_config,
+        method=method_part,
     script:
         "../workflow_scripts/run.py"

@@ -1,9 +1,11 @@
 """The documentation says what the configuration says."""
 
 import re
+from dataclasses import fields
 from pathlib import Path
 
 from orchard.config import load_yaml
+from orchard.data.synthetic import SyntheticSpec
 
 ROOT = Path(__file__).parent.parent
 
@@ -38,6 +40,12 @@ def test_every_reader_is_documented():
     assert {alternative["properties"]["kind"]["const"] for alternative in alternatives} == readers
     documented = re.findall(r"^\| (`.*?) \|", (ROOT / "docs/data.md").read_text().split("## Readers")[1], flags=re.M)
     assert set(re.findall(r"`(\w+)`", " ".join(documented))) == readers
+
+
+def test_the_schema_knows_every_parameter_of_the_generator():
+    alternatives = load_yaml(ROOT / "config/schemas/dataset.schema.yaml")["properties"]["reader"]["oneOf"]
+    options = next(one["properties"] for one in alternatives if one["properties"]["kind"]["const"] == "synthetic")
+    assert options.keys() - {"kind"} == {field.name for field in fields(SyntheticSpec)}
 
 
 def test_links_between_documents_lead_somewhere():

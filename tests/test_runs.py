@@ -1,12 +1,14 @@
 """A run fits, predicts and scores; the variant's labels take the place of the data set's own."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from orchard.baselines import MostFrequent
 from orchard.data.store import Dataset, save_csr
-from orchard.errors import ConfigError, OrchardError
+from orchard.errors import ConfigError
 from orchard.runs import make_estimator, run
 from orchard.variants.labels import with_labels
 
@@ -35,32 +37,14 @@ def test_a_run_is_scored_by_hand(dataset):
     assert cost["seconds"].keys() == {"fit", "predict"}
 
 
-KMEANS = {"estimator": "sklearn.cluster.KMeans", "parameters": {"n_clusters": 3, "tol": 0.5}}
-
-
-def test_labels_in_the_wrong_order_are_refused(dataset):
-    """Ranked worst first, P@k would be silently wrong."""
-    backwards = MostFrequent()
-    best_first = backwards.predict_topk
-    backwards.predict_topk = lambda X, k: tuple(array[:, ::-1] for array in best_first(X, k))
-    with pytest.raises(OrchardError, match="the best label first; the scores of sample 0 rise"):
-        run(dataset, dataset.Y_train, backwards, threads=1)
-
-
-def test_parameters_of_a_data_set_override_the_methods_own():
-    method = KMEANS | {"per_dataset": {"eurlex-4k": {"tol": 0.1}}}
-    assert make_estimator(method, "eurlex-4k", seed=0, threads=1)[0].tol == 0.1
-    assert make_estimator(method, "mnist", seed=0, threads=1)[0].tol == 0.5
-
-
 def test_parameters_are_recorded_with_their_defaults_and_the_seed():
-    estimator, parameters = make_estimator(KMEANS, "mnist", seed=7, threads=1)
-    assert estimator.random_state == 7
+    estimator, parameters = make_estimator("sklearn.cluster.KMeans", {"n_clusters": 3, "tol": 0.5}, seed=7, threads=1)
+    assert (estimator.random_state, estimator.tol) == (7, 0.5)
     assert parameters == estimator.get_params()
 
 
 def test_threads_reach_the_estimator_and_are_no_parameter():
-    estimator, parameters = make_estimator({"estimator": "sklearn.neighbors.KNeighborsClassifier"}, "x", 0, threads=2)
+    estimator, parameters = make_estimator("sklearn.neighbors.KNeighborsClassifier", {}, seed=0, threads=2)
     assert estimator.n_jobs == 2
     assert "n_jobs" not in parameters
 
@@ -74,13 +58,19 @@ def test_propensities_do_not_come_from_smeared_labels(dataset):
     assert scores[0] == scores[1]
 
 
-def test_mistakes_in_a_method_are_named():
-    with pytest.raises(ConfigError, match=r"'orchard\.baselines\.Missing' cannot be imported"):
-        make_estimator({"estimator": "orchard.baselines.Missing"}, "mnist", seed=0, threads=1)
-    with pytest.raises(ConfigError, match="has no parameter depth"):
-        make_estimator(
-            {"estimator": "orchard.baselines.MostFrequent", "parameters": {"depth": 3}}, "mnist", seed=0, threads=1
-        )
+@pytest.mark.parametrize(
+    ("estimator", "parameters", "message"),
+    [
+        ("orchard.baselines.Missing", {}, "'orchard.baselines.Missing' cannot be imported"),
+        ("orchard.baselines.MostFrequent", {"depth": 3}, "has no parameter depth (its parameters: none)"),
+        ("sklearn.cluster.KMeans", {"random_state": 1}, "random_state comes from the run"),
+        ("sklearn.neighbors.KNeighborsClassifier", {"n_jobs": 1}, "n_jobs comes from the run"),
+        ("sklearn.cluster.KMeans", {"init": MostFrequent}, "a parameter cannot be written down"),
+    ],
+)
+def test_mistakes_in_a_method_are_named(estimator, parameters, message):
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        make_estimator(estimator, parameters, seed=0, threads=1)
 
 
 def test_aggregated_labels_are_spread_over_their_group(dataset, tmp_path):

@@ -9,7 +9,7 @@ with job(snakemake.log[0], snakemake.threads) as log:
     from orchard.variants.labels import with_labels
 
     names, seed = snakemake.wildcards, int(snakemake.wildcards.seed)
-    estimator, parameters = make_estimator(snakemake.params.method, names.dataset, seed, snakemake.threads)
+    estimator, parameters = make_estimator(**snakemake.params.method, seed=seed, threads=snakemake.threads)
     label_files = {key: path for key, path in snakemake.input.items() if key != "data"}
     dataset, Y_observed = with_labels(load_dataset(snakemake.input.data), label_files)
     metrics, cost = run(dataset, Y_observed, estimator, snakemake.threads)

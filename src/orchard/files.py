@@ -1,7 +1,9 @@
 """Files that are never half written: everything goes to a temporary name beside its target and is renamed."""
 
+import glob
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,8 +11,22 @@ from pathlib import Path
 
 
 def _temporary_beside(path: Path) -> Path:
-    """The same name every time: what a killed process left behind is taken over by the next one."""
-    return path.with_name(f".{path.name}.tmp")
+    """A name of this process alone: the orphan of a killed run may still be writing. What the dead left is removed."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        owner = left.name.split(".")[-2]
+        if owner.isdigit() and not _is_alive(int(owner)):
+            shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # somebody else's, and alive
+        pass
+    return True
 
 
 @contextmanager

@@ -183,6 +183,8 @@ def expected_depth(depths: ArrayLike, k: int) -> float:
     """
     depths = np.asarray(depths)
     depths = depths[:, : _checked_k(k, depths)]
+    if not len(depths):
+        raise ValueError("there is no sample to average over")
     if not np.all((depths >= 0) | (depths == -1)):
         raise ValueError("a depth must be at least 0, or -1 where no label was reached")
     deepest = depths.max(axis=1)

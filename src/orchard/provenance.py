@@ -52,7 +52,8 @@ def _locate(module: str) -> tuple[Path, Path]:
 def _closure(file: Path, roots: tuple[Path, ...]) -> frozenset[Path]:
     """The files below `roots` that `file` imports, and those that they import."""
     # An installed library is known by its version; following it would hash half of the environment.
-    roots = tuple(root for root in roots if "site-packages" not in root.parts)
+    if "site-packages" in file.parts:
+        return frozenset()
     found: set[Path] = set()
     to_read = [file]
     while to_read:

@@ -1,6 +1,7 @@
 """A run: fit a method on a variant of a data set, predict the test samples, score; what is true, and what it took."""
 
 import inspect
+import json
 import platform
 import resource
 import sys
@@ -18,28 +19,30 @@ from orchard.metrics import propensities, score_report
 KS = (1, 3, 5)
 
 
-def make_estimator(method: dict, dataset: str, seed: int, threads: int):
-    """Construct a method's estimator for a data set; returns it with all of its parameters, defaults included.
+def make_estimator(estimator: str, parameters: dict, seed: int, threads: int):
+    """Construct the named estimator; returns it with all of its parameters, defaults included.
 
-    Hyper-parameters belong to (method, data set): the method's own, overridden by those for this data set. An estimator
-    that takes a `random_state` gets the seed; one that takes `n_jobs` gets the threads, which are no parameter, since
-    results must not depend on them.
+    An estimator that takes a `random_state` gets the seed; one that takes `n_jobs` gets the threads, which are no
+    parameter, since results must not depend on them.
     """
-    module, _, class_name = method["estimator"].rpartition(".")
+    module, _, class_name = estimator.rpartition(".")
     try:
-        estimator = getattr(import_module(module), class_name)
+        make = getattr(import_module(module), class_name)
     except (ImportError, AttributeError) as error:
-        raise ConfigError(f"the method's estimator {method['estimator']!r} cannot be imported: {error}") from None
-    accepted = inspect.signature(estimator).parameters
-    given = method.get("parameters", {}) | method.get("per_dataset", {}).get(dataset, {})
-    unknown = [name for name in given if name not in accepted]
-    if unknown:
-        raise ConfigError(
-            f"{method['estimator']} has no parameter {', '.join(unknown)} (it has: {', '.join(accepted)})"
-        )
+        raise ConfigError(f"the method's estimator {estimator!r} cannot be imported: {error}") from None
+    accepted = inspect.signature(make).parameters
+    if unknown := [name for name in parameters if name not in accepted]:
+        known = ", ".join(accepted) or "none"
+        raise ConfigError(f"{estimator} has no parameter {', '.join(unknown)} (its parameters: {known})")
+    if reserved := [name for name in ("random_state", "n_jobs") if name in parameters]:
+        raise ConfigError(f"{estimator}: {', '.join(reserved)} comes from the run (its seed, its threads)")
     defaults = {name: p.default for name, p in accepted.items() if name != "n_jobs" and p.default is not p.empty}
-    parameters = defaults | given | ({"random_state": seed} if "random_state" in accepted else {})
-    return estimator(**parameters, **({"n_jobs": threads} if "n_jobs" in accepted else {})), parameters
+    resolved = defaults | parameters | ({"random_state": seed} if "random_state" in accepted else {})
+    try:
+        json.dumps(resolved)  # they go into score.json: better to know before hours of training
+    except TypeError as error:
+        raise ConfigError(f"{estimator}: a parameter cannot be written down: {error}") from None
+    return make(**resolved, **({"n_jobs": threads} if "n_jobs" in accepted else {})), resolved
 
 
 def run(dataset: Dataset, Y_observed: sp.csr_matrix, estimator, threads: int) -> tuple[dict, dict]:
@@ -51,7 +54,7 @@ def run(dataset: Dataset, Y_observed: sp.csr_matrix, estimator, threads: int) ->
     started = time.perf_counter()
     estimator.fit(dataset.X_train, Y_observed)
     fitted = time.perf_counter()
-    ids, scores = estimator.predict_topk(dataset.X_test, k=max(KS))
+    ids, scores = (np.asarray(array) for array in estimator.predict_topk(dataset.X_test, k=max(KS)))
     predicted = time.perf_counter()
     rising = np.flatnonzero((scores[:, 1:] > scores[:, :-1]).any(axis=1))
     if rising.size:

@@ -98,6 +98,9 @@ def test_pubmed_keeps_articles_with_abstract_and_heading(write):
         ("<PMID>12</PMID>", "<PMID>11</PMID>", ":25: PMID 11 again, after the article that ends in line 20"),
         ("Escherichia coli", " ", ":20: PMID 11: a DescriptorName is empty"),
         ("PubmedArticle>", "PubmedBook>", ":5: PMID outside of a PubmedArticle"),
+        ("<MedlineCitation", "<PubmedArticle/><MedlineCitation", ":4: a PubmedArticle inside of another"),
+        ('encoding="utf-8"', 'encoding="foo-8"', ":1: the encoding cannot be read: unknown encoding: foo-8"),
+        ('encoding="utf-8"', 'encoding="big5"', ":1: the encoding cannot be read: multi-byte encodings"),
         ("MeshHeading>", "Heading>", ": no article has both an abstract and a MeSH heading"),
     ],
 )
@@ -161,6 +164,12 @@ def test_reuters_keeps_documents_with_body_and_topics(write):
     [
         ('[\n{"id": "1"},\n{"id": }]', "a.json:3: malformed JSON: Expecting value"),
         ("", "a.json:1: malformed JSON: Expecting value"),
+        ("[" + "1" * 5000 + "]", "a.json: malformed JSON: a number of thousands of digits"),
+        (
+            '[{"id": "1", "body": "\\ud800"}]',
+            "a.json: document 1: 'body' has half of a surrogate pair, which is no character",
+        ),
+        ('[{"id": "1", "topics": [" "]}]', "a.json: document 1: 'topics' is not a list of names"),
         ("[" * 100_000, "a.json: malformed JSON: nested too deeply"),
         (b'[\n{"id": "\xff"}]', "a.json:2: not UTF-8: invalid start byte 0xff"),
         ({"id": "1"}, "a.json: the file is not a list of documents"),

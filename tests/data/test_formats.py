@@ -324,8 +324,14 @@ def test_images_and_their_labels(tmp_path, pack):
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_texts_are_lines_and_nothing_else(tmp_path, pack):
     """Only a newline ends a document, an empty line is one, and neither a BOM nor CR is part of any."""
-    data = "\ufeffein Öl\r\n\nform\x0cfeed\u2028here\nlast".encode()
+    data = "\ufeffein Öl\r\n\nform\x0cfeed\u2028here\nlast\n".encode()
     assert read_texts(write_bytes(tmp_path, pack(data))) == ["ein Öl", "", "form\x0cfeed\u2028here", "last"]
+
+
+def test_texts_cut_in_their_last_line_are_refused(tmp_path):
+    """Half of a document looks like a document."""
+    with pytest.raises(FormatError, match=r":2: the last line has no line break"):
+        read_texts(write_bytes(tmp_path, b"whole\nhal"))
 
 
 def test_label_names_are_counted_when_asked(tmp_path):
@@ -339,9 +345,10 @@ def test_libsvm_features_start_at_one(tmp_path):
     options = {"train": "a.txt", "test": "a.txt", "n_features": 3, "n_labels": 2}
     (tmp_path / "a.txt").write_text("1 1:5 3:2\n0 2:1\n")
     assert libsvm.read(tmp_path, options).X_train.toarray().tolist() == [[5, 0, 2], [0, 1, 0]]
-    (tmp_path / "a.txt").write_text("1 1:5 3:2\n0 0:1\n")
-    with pytest.raises(FormatError, match=r"a\.txt:2: feature 0"):
-        libsvm.read(tmp_path, options)
+    for row, message in (("0 0:1", "feature 0"), ("0 0:0", "feature 0"), ("0 4:1", "the last one is 3")):
+        (tmp_path / "a.txt").write_text(f"1 1:5 3:2\n{row}\n")
+        with pytest.raises(FormatError, match=rf"a\.txt:2: .*{message}"):
+            libsvm.read(tmp_path, options)
 
 
 def test_a_file_without_a_header(tmp_path):

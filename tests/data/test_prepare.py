@@ -128,6 +128,14 @@ def test_images_become_rows_of_pixels(tmp_path):
         prepare("toy", config(reader | {"label_names": ["shirt", "bag"]}, n_labels=2), tmp_path, tmp_path / "out2")
 
 
+def test_a_file_of_no_images_is_refused(tmp_path):
+    (tmp_path / "images").write_bytes((2051).to_bytes(4, "big") + bytes(4) + (2).to_bytes(4, "big") * 2)
+    (tmp_path / "labels").write_bytes((2049).to_bytes(4, "big") + bytes(4))
+    files = {f"{split}_{what}": what for split in ("train", "test") for what in ("images", "labels")}
+    with pytest.raises(FormatError, match="there is no image in it"):
+        prepare("toy", config({"kind": "images", "label_names": ["shirt"]} | files), tmp_path, tmp_path / "out")
+
+
 def test_a_text_with_a_line_break_stays_one_document(tmp_path):
     """One document per line: a break inside one would shift all that follow."""
     Path(tmp_path / "mine.csv").write_text(

@@ -64,6 +64,8 @@ def test_the_choice_does_not_depend_on_the_order_of_the_file(tmp_path):
         ('{"review_id": "r"}', "review.json:77: the record has no business_id, text"),
         ("[1]", "review.json:77: the record has no review_id"),
         ('{"review_id": "r", "business_id": "p", "text": ["a"]}', "review.json:77: text must be a string"),
+        ('{"review_id": "r", "business_id": "p", "text": "\\ud800"}', "review.json:77: text must be a string"),
+        ('{"review_id": ' + "1" * 5000 + "}", "review.json:77: not a JSON object: Exceeds the limit"),
     ],
 )
 def test_a_broken_line_is_named(tmp_path, line, message):

@@ -15,6 +15,11 @@ import pytest
             [],
             "unknown method 'most-freqent'; did you mean 'most-frequent'?",
         ),
+        (
+            ["results/runs/smoke-sim/cleen/most-frequent/seed-0/score.json"],
+            [],
+            "unknown variant 'cleen'; did you mean 'clean'?",
+        ),
         (["eagle"], ["datasets=eurlex"], "unknown data set 'eurlex'"),
         (["eagle"], ["datasets=smoke-sim,eurlex"], "unknown data set 'eurlex'"),
         (["eagle"], ["scale=demmo"], "scale: 'demmo' is not one of smoke, demo, laptop, paper; did you mean 'demo'?"),

@@ -106,12 +106,15 @@ def test_a_job_killed_while_it_writes_leaves_nothing_half(checkout):
     """Snakemake dies first, so that nobody cleans up; the job dies between its first and its last file."""
     target = "results/data/logs-10m-sim-256th"  # large enough to be caught in the act
     folder = checkout.folder / target
-    temporary = folder.with_name(f".{folder.name}.tmp")
+
+    def half_written():
+        return list(folder.parent.glob(f".{folder.name}.*.tmp"))
+
     snakemake = psutil.Popen(
         checkout.command(target), cwd=checkout.folder, env=checkout.environment(), stderr=subprocess.DEVNULL
     )
     deadline = time.monotonic() + 120
-    while not temporary.exists() and time.monotonic() < deadline:
+    while not half_written() and time.monotonic() < deadline:
         pass
     jobs = jobs_of(snakemake)
     snakemake.kill()
@@ -119,7 +122,7 @@ def test_a_job_killed_while_it_writes_leaves_nothing_half(checkout):
         job.kill()
     snakemake.wait()
     psutil.wait_procs(jobs, timeout=60)
-    assert temporary.exists(), "the job was not killed while it wrote"
+    assert half_written(), "the job was not killed while it wrote"
     assert not folder.exists()
 
     assert checkout.snakemake("--unlock").returncode == 0

@@ -2,6 +2,7 @@
 
 import bz2
 import difflib
+import errno
 import gzip
 import lzma
 import shutil
@@ -75,10 +76,12 @@ def _check_inside(path: str) -> None:
 def _damage_explained(archive: Path) -> Iterator[None]:
     try:
         yield
-    except (EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, NotImplementedError) as error:
+    except OrchardError:
+        raise
+    except (EOFError, ValueError, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile) as error:
         raise OrchardError(f"{archive}: damaged or cut short ({error}); delete it and fetch it again") from error
     except OSError as error:
-        if error.errno is not None:  # the machine's trouble (disk full, no permission), not the archive's
+        if error.errno not in (None, errno.EINVAL):  # the machine's trouble (disk full), not the archive's
             raise
         raise OrchardError(f"{archive}: damaged ({error}); delete it and fetch it again") from error
 

@@ -50,6 +50,10 @@ def read_pubmed(path) -> Corpus:
         raise FormatError(path, reader.parser.CurrentLineNumber, f"damaged gzip file: {error}") from error
     except OSError as error:
         raise FormatError(path, None, f"cannot be read: {error.strerror}") from error
+    except FormatError:
+        raise
+    except (LookupError, ValueError) as error:  # what Python says of an encoding that it cannot decode piecewise
+        raise FormatError(path, 1, f"the encoding cannot be read: {error}") from error
     if not reader.corpus.ids:
         raise FormatError(path, None, "no article has both an abstract and a MeSH heading")
     return reader.corpus
@@ -91,6 +95,8 @@ class _PubmedReader:
         parent = self.open_elements[-1]
         self.open_elements.append(element)
         if element == "PubmedArticle":
+            if self.article is not None:
+                self.refuse("a PubmedArticle inside of another")
             self.article = {name: [] for _, name in _PUBMED_FIELDS.values()}
         elif element in _PUBMED_FIELDS and _PUBMED_FIELDS[element][0] == parent:
             if self.article is None:
@@ -154,13 +160,24 @@ def _reuters_document(document) -> tuple[str, str, list[str]]:
     for key in ("id", "title", "body"):
         if not isinstance(document.get(key, ""), str):
             raise ValueError(f"{key!r} is not a string")
+        if not is_unicode(document.get(key, "")):
+            raise ValueError(f"{key!r} has half of a surrogate pair, which is no character")
     topics = document.get("topics", [])
-    if not isinstance(topics, list) or not all(isinstance(topic, str) and topic for topic in topics):
+    if not isinstance(topics, list) or not all(isinstance(topic, str) and topic.strip() for topic in topics):
         raise ValueError("'topics' is not a list of names")
     if not document.get("id"):
         raise ValueError("'id' is missing or empty")
     body = _one_line(document.get("body", ""))
     return document["id"], body and _one_line(f"{document.get('title', '')} {body}"), topics
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a text can be written at all: JSON may name half of a surrogate pair, and Python lets it in."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _read_json_list(path: Path) -> list:
@@ -171,6 +188,8 @@ def _read_json_list(path: Path) -> list:
         raise FormatError(path, error.lineno, f"malformed JSON: {error.msg}") from error
     except RecursionError as error:
         raise FormatError(path, None, "malformed JSON: nested too deeply") from error
+    except ValueError as error:  # Python refuses to convert it
+        raise FormatError(path, None, "malformed JSON: a number of thousands of digits") from error
     if not isinstance(documents, list):
         raise FormatError(path, None, "the file is not a list of documents")
     return documents
@@ -180,8 +199,8 @@ def read_csv(path, text_column: str = "text", labels_column: str = "labels", sep
     """Read a user's own texts from a CSV file (UTF-8, comma, double quotes) whose first line names the columns.
 
     Labels stand in one field, parted by `separator`, white space around them is dropped; an empty field is a document
-    without labels. Other columns are ignored. The id is the SHA-256 of the text, so that `split_by_hash` does not
-    depend on the order of the rows and never parts equal texts.
+    without labels. Other columns are ignored. The last line may lack its line break, as the format allows. The id is
+    the SHA-256 of the text, so that `split_by_hash` does not depend on the order of rows and never parts equal texts.
     """
     content = _read_utf8(path)
     # The csv module refuses fields of more than 128 KiB by default; a document may be longer.

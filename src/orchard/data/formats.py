@@ -25,6 +25,7 @@ _HEADER = re.compile(rb" *(\d+) +(\d+) +(\d+) *")
 _TOKEN = re.compile(rb"[^ \n]*")
 _ZIP_MAGIC = b"PK"
 _NPZ_MEMBERS = ("format", "shape", "data", "indices", "indptr")
+_NO_LINE_BREAK = "the last line has no line break, so it may be cut short (add one if not)"
 _IDX_KINDS = {2051: "images", 2049: "labels"}
 
 
@@ -59,9 +60,7 @@ def read_xmc(path, sizes: tuple[int, int] | None = None) -> tuple[csr_matrix, cs
         raise FormatError(path, _line_at(data, position), _explain(problem, data, position, n_features, n_labels))
     if start < len(data) and not data.endswith(b"\n"):
         # `2:0.123` may be the first half of `2:0.123456`: nothing but the missing line break tells.
-        raise FormatError(
-            path, _line_at(data, len(data)), "the last line has no line break, so it may be cut short (add one if not)"
-        )
+        raise FormatError(path, _line_at(data, len(data)), _NO_LINE_BREAK)
     unsure = np.flatnonzero(np.isnan(values))
     if unsure.size:
         colons = np.empty_like(unsure)
@@ -144,6 +143,8 @@ def read_texts(path) -> list[str]:
         raise FormatError(path, line, f"not UTF-8: {error.reason} {error.object[error.start]:#04x}") from None
     if "\0" in text:
         raise FormatError(path, _line_at(data, data.index(b"\0")), "a NUL character; this is not a text file")
+    if not text.endswith("\n"):
+        raise FormatError(path, _line_at(data, len(data)), _NO_LINE_BREAK)
     # Not splitlines: a form feed or a Unicode line separator within a document does not end it.
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
@@ -224,9 +225,9 @@ def _explain(problem: int, data: bytes, position: int, n_features: int, n_labels
         case _kernels.LABEL:
             return f"{_show(label)} is not a label"
         case _kernels.LABEL_RANGE:
-            return f"label {_show(label)} is out of range, there are {n_labels} labels"
+            return f"label {_show(label)} is out of range, the last one is {n_labels - 1}"
         case _kernels.FEATURE_RANGE:
-            return f"feature {_show(feature)} is out of range, there are {n_features} features"
+            return f"feature {_show(feature)} is out of range, the last one is {n_features - 1}"
         case _kernels.FEATURE_ORDER:
             return f"feature {_show(feature)} comes twice or out of order, features must increase"
         case _kernels.FEATURE if feature.isdigit() and not colon:

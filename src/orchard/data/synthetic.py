@@ -41,7 +41,7 @@ class SyntheticSpec:
     n_test: int
     n_features: int
     n_labels: int
-    labels_per_sample: float  # mean; a sample has 1 + Poisson(mean - 1) labels
+    labels_per_sample: float  # mean (where it is far below n_labels); a sample has 1 + Poisson(mean - 1) labels
     words_per_sample: float  # mean number of words, repetitions included; 1 + Poisson(mean - 1)
     branching: int = 16
     words_per_topic: int = 32

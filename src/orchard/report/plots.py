@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 from orchard.files import atomic_file
 
 # Okabe and Ito's palette, which people with any kind of colour vision tell apart.
-BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#777777"
+BLUE, ORANGE, PURPLE, GREY = "#0072B2", "#E69F00", "#CC79A7", "#777777"
 
 STYLE = {
     "axes.grid": True,

@@ -49,7 +49,7 @@ def _add_measured(table: Table, stats: dict, published: dict | None, columns: li
     elif not published:
         agrees = "not in the paper"
     else:
-        compared = [metric for metric in values if metric in published]
+        compared = [metric for metric, value in values.items() if metric in published and value is not None]
         differing = [metric for metric in compared if not published[metric].agrees_with(values[metric])]
         agrees = f"no: {', '.join(differing)}" if differing else "yes"
     table.rows.append([name, source, *map(_print, values.values()), agrees])

@@ -19,6 +19,8 @@ def read(folder: Path, options: dict) -> Dataset:
 
 def _read_split(folder: Path, images_file: str, labels_file: str, n_labels: int):
     images, labels = read_images(folder / images_file), read_image_labels(folder / labels_file)
+    if not len(images):
+        raise FormatError(folder / images_file, None, "there is no image in it")
     if len(images) != len(labels):
         raise FormatError(folder / labels_file, None, f"{len(labels)} labels for {len(images)} images")
     if labels.max() >= n_labels:

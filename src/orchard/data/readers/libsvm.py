@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from orchard.data.formats import read_xmc
 from orchard.data.store import Dataset
 from orchard.errors import FormatError
@@ -15,6 +17,7 @@ def read(folder: Path, options: dict) -> Dataset:
 
 def _read_split(path: Path, n_features: int, n_labels: int):
     X, Y = read_xmc(path, sizes=(n_features + 1, n_labels))  # column 0 stays empty, and is cut off
-    if (rows := X[:, 0].nonzero()[0]).size:
-        raise FormatError(path, int(rows[0]) + 1, "feature 0, but LIBSVM's features are counted from 1")
+    if (entries := np.flatnonzero(X.indices == 0)).size:
+        row = int(np.searchsorted(X.indptr, entries[0], side="right"))
+        raise FormatError(path, row, "feature 0, but LIBSVM's features are counted from 1")
     return X[:, 1:], Y

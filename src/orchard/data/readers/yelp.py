@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from orchard.data.corpora import Corpus, to_dataset
+from orchard.data.corpora import Corpus, is_unicode, to_dataset
 from orchard.data.store import Dataset
 from orchard.errors import FormatError
 
@@ -52,12 +52,18 @@ def _json_lines(path: Path, keys: tuple[str, ...]) -> Iterator[dict]:
         for number, line in enumerate(file, start=1):
             try:
                 record = json.loads(line)
-            except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            except ValueError as error:  # of JSON, of UTF-8, or an integer of thousands of digits
                 raise FormatError(path, number, f"not a JSON object: {error}") from None
             missing = [key for key in keys if not isinstance(record, dict) or key not in record]
             if missing:
                 raise FormatError(path, number, f"the record has no {', '.join(missing)}")
-            wrong = [key for key in keys if not isinstance(record[key], str | None)]
+            wrong = [
+                key for key in keys if not isinstance(record[key], str | None) or not is_unicode(record[key] or "")
+            ]
             if wrong:
-                raise FormatError(path, number, f"{', '.join(wrong)} must be a string")
+                raise FormatError(path, number, f"{', '.join(wrong)} must be a string of whole characters")
             yield record
+
+
+def _is_text(value) -> bool:
+    return isinstance(value, str) and is_unicode(value)
