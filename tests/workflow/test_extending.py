@@ -76,6 +76,14 @@ def test_a_data_set_and_a_method_of_ones_own(checkout, tmp_path):
     assert checkout.jobs_to_run(score, environment=own) == {"fetch": 1, "prepare": 1, "run": 1}
     assert checkout.snakemake(score, environment=own).returncode == 0
 
+    method = checkout.folder / "config/methods/always-the-same.yaml"
+    method.write_text(METHOD.replace("Predicts label 0.", "Better words."))
+    assert checkout.jobs_to_run(score, environment=own) == {}
+    method.write_text(METHOD.replace("my-data: {label: 1}", "my-data: {label: 2}"))
+    assert checkout.jobs_to_run(score, environment=own) == {"run": 1}
+    method.write_text(METHOD.replace("my-data: {label: 1}", "my-data: {label: 1}, other-data: {label: 2}"))
+    assert checkout.jobs_to_run(score, environment=own) == {}
+
     (checkout.folder / "src/always.py").write_text(MODULE + "\n# edited\n")
     assert checkout.jobs_to_run(score, environment=own) == {"run": 1}
 
