@@ -289,21 +289,6 @@ def test_label_matrix_agrees_with_looking_up_every_cell():
     np.testing.assert_array_equal(Y.toarray(), [[name in row for name in names] for row in labels])
 
 
-def test_label_matrix_keeps_the_names_it_is_given():
-    """Columns follow the given order, and a label that nobody has keeps its empty column."""
-    Y, names = label_matrix([["b"], ["a", "b"], []], names=["b", "c", "a"])
-    assert names == ["b", "c", "a"]
-    np.testing.assert_array_equal(Y.toarray(), [[1, 0, 0], [1, 0, 1], [0, 0, 0]])
-
-
-def test_label_matrix_refuses_unknown_and_ambiguous_names():
-    """A label must have exactly one column."""
-    with pytest.raises(ValueError, match="label 'b' is not among the 1 names"):
-        label_matrix([["a"], ["b"]], names=["a"])
-    with pytest.raises(ValueError, match="two label names are equal"):
-        label_matrix([["a"]], names=["a", "a"])
-
-
 def test_to_dataset_keeps_rows_texts_and_labels_together():
     """Row i of X, of Y and of the texts is the same document, and labels of the test part alone have a column."""
     corpus = Corpus(

@@ -254,25 +254,18 @@ def split_by_hash(ids: Sequence[str], test_fraction: float) -> np.ndarray:
     return np.array(hashes, dtype=np.float64) / 2**48 < test_fraction
 
 
-def label_matrix(labels: Sequence[Iterable[str]], names: Sequence[str] | None = None) -> tuple[csr_matrix, list[str]]:
+def label_matrix(labels: Sequence[Iterable[str]]) -> tuple[csr_matrix, list[str]]:
     """Y, CSR float32 (n_documents, n_labels) of ones with sorted indices, and the label name of every column.
 
-    Without `names` the columns are all labels that occur, sorted by code point; call it on training and test set
-    together, so that labels that occur only in the test set count as they do in EurLex-4K. With `names` the columns are
-    these, in this order, and any other label is an error. A label that a document repeats counts once.
+    The columns are all labels that occur, sorted by code point; call it on training and test set together, so that
+    labels that occur only in the test set count as they do in EurLex-4K. A label that a document repeats counts once.
     """
-    if names is None:
-        names = sorted({name for of_document in labels for name in of_document})
+    names = sorted({name for of_document in labels for name in of_document})
     column_of_name = {name: column for column, name in enumerate(names)}
-    if len(column_of_name) != len(names):
-        raise ValueError("two label names are equal")
-    try:
-        rows = [sorted({column_of_name[name] for name in of_document}) for of_document in labels]
-    except KeyError as error:
-        raise ValueError(f"label {error} is not among the {len(names)} names") from error
+    rows = [sorted({column_of_name[name] for name in of_document}) for of_document in labels]
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
     indices = np.fromiter((column for row in rows for column in row), dtype=np.int32, count=indptr[-1])
-    return csr_matrix((np.ones(len(indices), np.float32), indices, indptr), shape=(len(rows), len(names))), list(names)
+    return csr_matrix((np.ones(len(indices), np.float32), indices, indptr), shape=(len(rows), len(names))), names
 
 
 def to_dataset(corpus: Corpus, is_test: np.ndarray, tfidf_options: Mapping) -> Dataset:

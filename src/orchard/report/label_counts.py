@@ -26,7 +26,7 @@ def label_count_figure(title: str, statistics: list[dict], outputs) -> None:
     panel.set_xticks(range(len(statistics)), names)
     panel.set(ylabel="Fraction of training samples", ylim=(0, 1), title=title)
     panel.grid(visible=False)
-    panel.legend(loc="upper center", ncols=2, title="Labels of the sample", title_fontsize=7)
+    figure.legend(loc="outside lower center", ncols=2, title="Labels of the sample", title_fontsize=7)
     if any(stats["simulated"] for stats in statistics):
         mark_simulated(panel)
     save_figure(figure, outputs["png"], outputs["svg"])
