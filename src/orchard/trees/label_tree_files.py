@@ -34,8 +34,11 @@ def read(path, make_tree):
     if _single(members.get("format"), "U") != FORMAT:
         raise FormatError(path, None, f"not a label tree: its format is not '{FORMAT}'")
     version = _single(members.get("version"), "iu")
-    if version is None or version > VERSION:
-        raise FormatError(path, None, f"label tree of version {version}; this Orchard reads up to version {VERSION}")
+    if version is not None and version > VERSION:
+        problem = f"written by a newer Orchard: label tree of version {version}, this one reads version {VERSION}"
+        raise FormatError(path, None, problem)
+    if version != VERSION:
+        raise FormatError(path, None, f"damaged: its version is {version}, not {VERSION}")
     missing = [name for name in ("n_labels", *ARRAYS) if name not in members]
     if missing:
         raise FormatError(path, None, f"damaged: {', '.join(missing)} is missing")
