@@ -1,0 +1,237 @@
+"""The inner loops of training, over several labels at once: W is [feature, lane], one lane per label.
+
+A sample's row is read once for all lanes. numba would keep the lanes' sums in memory and test them one by one; LLVM
+vectors keep them in registers. The lanes never mix and each is summed in the order of the row's entries with fused
+multiply-adds, so the result is the same to the bit whatever the machine's vectors are.
+"""
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+
+# The rows of a block's state, `width` floats each.
+DOT, STEP, BIAS, HIGHEST, LOWEST, CEILING, MOVING = range(7)
+N_STATE_ROWS = 7
+
+
+def _data_pointer(context, builder, array_type, array):
+    return context.make_array(array_type)(context, builder, array).data
+
+
+class _Lanes:
+    """Emits the code that both loops share."""
+
+    def __init__(self, context, builder, signature, arguments):
+        self.builder = builder
+        self.width = signature.args[0].literal_value
+        matrix, indices, values, begin, end, lanes = arguments[1:]
+        types_of = signature.args[1:]
+        self.vector = ir.VectorType(ir.FloatType(), self.width)
+        self.matrix = builder.bitcast(_data_pointer(context, builder, types_of[0], matrix), self.vector.as_pointer())
+        self.indices = _data_pointer(context, builder, types_of[1], indices)
+        self.values = _data_pointer(context, builder, types_of[2], values)
+        lanes = _data_pointer(context, builder, types_of[5], lanes)
+        self.lanes = builder.bitcast(lanes, self.vector.as_pointer())
+        self.begin, self.end = begin, end
+        self.fma = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(self.vector, [self.vector] * 3),
+            f"llvm.fma.v{self.width}f32",
+        )
+
+    def row(self, entry):
+        """The address of W's row for an entry, and the entry's value in every lane."""
+        builder = self.builder
+        feature = builder.zext(builder.load(builder.gep(self.indices, [entry])), entry.type)
+        pointer = builder.gep(self.matrix, [feature])
+        value = builder.load(builder.gep(self.values, [entry]))
+        single = builder.insert_element(ir.Constant(self.vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), self.width), [0] * self.width)
+        return pointer, builder.shuffle_vector(single, ir.Constant(self.vector, ir.Undefined), zeros)
+
+    def load(self, pointer):
+        value = self.builder.load(pointer)
+        value.align = 4
+        return value
+
+    def store(self, value, pointer):
+        self.builder.store(value, pointer).align = 4
+
+
+def _signature(result, width, W, indices, values, begin, end, lanes):
+    if not isinstance(width, types.IntegerLiteral):
+        raise TypingError("the number of lanes must be a constant")
+    return result(width, W, indices, values, types.intp, types.intp, lanes)
+
+
+@intrinsic(prefer_literal=True)
+def lanes_dot(typing_context, width, W, indices, values, begin, end, lanes):
+    """lanes[b] = Σ values[e] · W[indices[e], b] over the entries begin … end − 1, for the `width` lanes b.
+
+    W : float32 (n, width).  indices : int32.  values : float32.  lanes : float32 (width,).
+    """
+
+    def emit(context, builder, signature, arguments):
+        code = _Lanes(context, builder, signature, arguments)
+        index = code.begin.type
+        zero = ir.Constant(code.vector, [0.0] * code.width)
+        # Two sums, of the even and the odd entries: one alone would wait for each multiply-add to end.
+        start = builder.block
+        pairs_head = builder.append_basic_block("pairs.head")
+        pairs = builder.append_basic_block("pairs")
+        rest = builder.append_basic_block("rest")
+        single = builder.append_basic_block("single")
+        done = builder.append_basic_block("done")
+        builder.branch(pairs_head)
+
+        builder.position_at_end(pairs_head)
+        entry = builder.phi(index)
+        even, odd = builder.phi(code.vector), builder.phi(code.vector)
+        entry.add_incoming(code.begin, start)
+        even.add_incoming(zero, start)
+        odd.add_incoming(zero, start)
+        second = builder.add(entry, ir.Constant(index, 1))
+        builder.cbranch(builder.icmp_signed("<", second, code.end), pairs, rest)
+
+        builder.position_at_end(pairs)
+        pointer, value = code.row(entry)
+        even.add_incoming(builder.call(code.fma, [value, code.load(pointer), even]), pairs)
+        pointer, value = code.row(second)
+        odd.add_incoming(builder.call(code.fma, [value, code.load(pointer), odd]), pairs)
+        entry.add_incoming(builder.add(entry, ir.Constant(index, 2)), pairs)
+        builder.branch(pairs_head)
+
+        builder.position_at_end(rest)
+        both = builder.fadd(even, odd)
+        builder.cbranch(builder.icmp_signed("<", entry, code.end), single, done)
+
+        builder.position_at_end(single)
+        pointer, value = code.row(entry)
+        last = builder.call(code.fma, [value, code.load(pointer), both])
+        builder.branch(done)
+
+        builder.position_at_end(done)
+        result = builder.phi(code.vector)
+        result.add_incoming(both, rest)
+        result.add_incoming(last, single)
+        code.store(result, code.lanes)
+        return context.get_dummy_value()
+
+    return _signature(types.void, width, W, indices, values, begin, end, lanes), emit
+
+
+@intrinsic(prefer_literal=True)
+def lanes_add(typing_context, width, W, indices, values, begin, end, lanes):
+    """W[indices[e], b] += values[e] · lanes[b] over the entries begin … end − 1, for the `width` lanes b.
+
+    W : float32 (n, width).  indices : int32.  values : float32.  lanes : float32 (width,).
+    """
+
+    def emit(context, builder, signature, arguments):
+        code = _Lanes(context, builder, signature, arguments)
+        step = code.load(code.lanes)
+        with cgutils.for_range_slice(builder, code.begin, code.end, ir.Constant(code.begin.type, 1)) as (entry, _):
+            pointer, value = code.row(entry)
+            code.store(builder.call(code.fma, [value, step, code.load(pointer)]), pointer)
+        return context.get_dummy_value()
+
+    return _signature(types.void, width, W, indices, values, begin, end, lanes), emit
+
+
+@intrinsic(prefer_literal=True)
+def lanes_hinge_step(typing_context, width, state, alpha, at, positives, bias, diagonals, inverses):
+    """One coordinate step of every lane for one sample: L2-regularised squared hinge, dual (Hsieh et al. 2008, Alg. 1).
+
+    state : float32 (N_STATE_ROWS · width,).  DOT holds w·x without the bias; STEP receives y·Δα, which the caller adds
+        to W; BIAS is the bias' weight, updated here; HIGHEST and LOWEST widen to the projected gradient; a variable
+        at zero whose gradient exceeds CEILING can be left out of the next pass; lanes whose MOVING is 0 stay (else 1).
+    alpha : float32, the dual variables of the sample in alpha[at : at + width].
+    positives : uint32, bit b is set where the sample is a positive of lane b.
+    diagonals, inverses : pairs of float32, (for positives, for negatives): 1/(2C) plus the share of x that is in no
+        other row, and 1 / Q_ii.
+    Returns uint64: bit b is set if lane b must see the sample again, bit 32 + b if lane b moved.
+    """
+
+    def emit(context, builder, signature, arguments):
+        width = signature.args[0].literal_value
+        vector = ir.VectorType(ir.FloatType(), width)
+        word, wide = ir.IntType(32), ir.IntType(64)
+        rows = builder.bitcast(_data_pointer(context, builder, signature.args[1], arguments[1]), vector.as_pointer())
+        alphas = builder.gep(_data_pointer(context, builder, signature.args[2], arguments[2]), [arguments[3]])
+        alphas = builder.bitcast(alphas, vector.as_pointer())
+
+        def row(number):
+            return builder.gep(rows, [ir.Constant(word, number)])
+
+        def load(pointer):
+            value = builder.load(pointer)
+            value.align = 4
+            return value
+
+        def store(value, pointer):
+            builder.store(value, pointer).align = 4
+
+        def constant(value):
+            return ir.Constant(vector, [value] * width)
+
+        def splat(value):
+            kind = ir.VectorType(value.type, width)
+            single = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(word, 0))
+            zeros = ir.Constant(ir.VectorType(word, width), [0] * width)
+            return builder.shuffle_vector(single, ir.Constant(kind, ir.Undefined), zeros)
+
+        def bits(flags):
+            return builder.zext(builder.bitcast(flags, ir.IntType(width)), wide)
+
+        fma_name = f"llvm.fma.v{width}f32"
+        fma_type = ir.FunctionType(vector, [vector] * 3)
+        fma = cgutils.get_or_insert_function(builder.module, fma_type, fma_name)
+
+        masks = ir.Constant(ir.VectorType(word, width), [1 << b for b in range(width)])
+        no_bits = ir.Constant(ir.VectorType(word, width), [0] * width)
+        positive = builder.icmp_unsigned("!=", builder.and_(splat(arguments[4]), masks), no_bits)
+        y = builder.select(positive, constant(1.0), constant(-1.0))
+        diagonal, inverse = (
+            builder.select(positive, *(splat(builder.extract_value(pair, side)) for side in (0, 1)))
+            for pair in arguments[6:8]
+        )
+        bias, bias_weight = splat(arguments[5]), load(row(BIAS))
+        margin = builder.fmul(y, builder.call(fma, [bias, bias_weight, load(row(DOT))]))
+        a = load(alphas)
+        gradient = builder.call(fma, [a, diagonal, builder.fsub(margin, constant(1.0))])
+
+        at_zero = builder.fcmp_ordered("==", a, constant(0.0))
+        uphill = builder.and_(at_zero, builder.fcmp_ordered(">", gradient, constant(0.0)))
+        projected = builder.select(uphill, constant(0.0), gradient)
+        highest, lowest = load(row(HIGHEST)), load(row(LOWEST))
+        store(builder.select(builder.fcmp_ordered(">", projected, highest), projected, highest), row(HIGHEST))
+        store(builder.select(builder.fcmp_ordered("<", projected, lowest), projected, lowest), row(LOWEST))
+        shrunk = builder.and_(at_zero, builder.fcmp_ordered(">", gradient, load(row(CEILING))))
+
+        new = builder.fsub(a, builder.fmul(gradient, inverse))
+        new = builder.select(builder.fcmp_ordered(">", new, constant(0.0)), new, constant(0.0))
+        delta = builder.fmul(builder.fsub(new, a), load(row(MOVING)))
+        store(builder.fadd(a, delta), alphas)
+        step = builder.fmul(y, delta)
+        store(step, row(STEP))
+        store(builder.call(fma, [bias, step, bias_weight]), row(BIAS))
+
+        moved = bits(builder.fcmp_unordered("!=", delta, constant(0.0)))
+        return builder.or_(bits(builder.not_(shrunk)), builder.shl(moved, ir.Constant(wide, 32)))
+
+    if not isinstance(width, types.IntegerLiteral):
+        raise TypingError("the number of lanes must be a constant")
+    pair = types.UniTuple(types.float32, 2)
+    return types.uint64(width, state, alpha, types.intp, types.uint32, types.float32, pair, pair), emit
+
+
+@intrinsic
+def address_of(typing_context, array):
+    """The address of an array's first element, so that rows can be laid on cache lines."""
+
+    def emit(context, builder, signature, arguments):
+        pointer = _data_pointer(context, builder, signature.args[0], arguments[0])
+        return builder.ptrtoint(pointer, ir.IntType(64))
+
+    return types.int64(array), emit

@@ -1,0 +1,242 @@
+"""What surrounds the solver: who trains where, a node's samples in local feature ids, pruned weights laid out for search."""
+
+import numpy as np
+from numba import njit
+
+from orchard.linear._solver_kernels import NARROW, solve_narrow, solve_wide
+
+
+@njit(nogil=True, cache=True)
+def nodes_of_samples(Y_indptr, Y_indices, leaf_indptr, leaf_indices, parent, last_seen, indptr, nodes):
+    """The nodes on the paths from the root to a sample's labels: teacher forcing.
+
+    leaf_indptr, leaf_indices : CSR, the leaves of every label.  last_seen : int64 (n_nodes,), −1.
+    Called twice: with `nodes` empty it fills indptr[i + 1] with the number of nodes up to sample i, then `nodes`.
+    """
+    n_found = 0
+    for i in range(Y_indptr.size - 1):
+        for y in range(Y_indptr[i], Y_indptr[i + 1]):
+            label = Y_indices[y]
+            for place in range(leaf_indptr[label], leaf_indptr[label + 1]):
+                node = leaf_indices[place]
+                while node >= 0 and last_seen[node] != i:
+                    last_seen[node] = i
+                    if nodes.size:
+                        nodes[n_found] = node
+                    n_found += 1
+                    node = parent[node]
+        indptr[i + 1] = n_found
+
+
+@njit(nogil=True, cache=True)
+def transpose(indptr, indices, n_columns):
+    """The rows of every column, ascending: (column_indptr int64, row_ids int32)."""
+    column_indptr = np.zeros(n_columns + 1, np.int64)
+    for column in indices:
+        column_indptr[column + 1] += 1
+    for column in range(n_columns):
+        column_indptr[column + 1] += column_indptr[column]
+    free = column_indptr[:-1].copy()
+    row_ids = np.empty(indices.size, np.int32)
+    for row in range(indptr.size - 1):
+        for entry in range(indptr[row], indptr[row + 1]):
+            column = indices[entry]
+            row_ids[free[column]] = row
+            free[column] += 1
+    return column_indptr, row_ids
+
+
+@njit(nogil=True, cache=True)
+def set_bits_ascending(bitmap, found):
+    """Write the positions of the bits set in `bitmap` (uint64) to `found`, ascending; clears the bitmap."""
+    n_found = 0
+    for word in range(bitmap.size):
+        bits = bitmap[word]
+        bitmap[word] = 0
+        base = word * 64
+        while bits:
+            lowest = bits & (~bits + np.uint64(1))
+            position = 0
+            below = lowest - np.uint64(1)  # its ones are the zeros under the lowest bit
+            while below:
+                below &= below - np.uint64(1)
+                position += 1
+            found[n_found] = base + position
+            n_found += 1
+            bits ^= lowest
+    return n_found
+
+
+@njit(nogil=True, cache=True)
+def gather(X, samples, occurrences, bitmap):
+    """The rows of a node's samples with features numbered from 0: only such as occur, so that W stays in the cache.
+
+    A feature that one sample alone has needs no weight while training: there w_f = y·α·x_f, so that all such features
+    of a sample count as one number, the sum of their squares ('private').
+
+    X : CSR arrays.  samples : int32, ascending.  occurrences : int32 (d,), zeros; bitmap : uint64 (⌈d/64⌉,), zeros;
+    both zeros again on return.
+    Returns the rows (indptr, indices, data), features (local id → feature), private squares (n,), and the private
+    entries as CSR (indptr, features, data).
+    """
+    X_indptr, X_indices, X_data = X
+    n = samples.size
+    n_entries = 0
+    n_seen = 0
+    for i in range(n):
+        for entry in range(X_indptr[samples[i]], X_indptr[samples[i] + 1]):
+            feature = X_indices[entry]
+            n_seen += 1 if occurrences[feature] == 0 else 0
+            occurrences[feature] += 1
+            bitmap[feature >> 6] |= np.uint64(1) << np.uint64(feature & 63)
+            n_entries += 1
+
+    seen = np.empty(n_seen, np.int32)
+    set_bits_ascending(bitmap, seen)
+    features = np.empty(n_seen, np.int32)
+    n_features, n_private = 0, 0
+    for feature in seen:  # from here on `occurrences` holds local id + 1, or −1
+        if occurrences[feature] == 1:
+            occurrences[feature] = -1
+            n_private += 1
+        else:
+            features[n_features] = feature
+            n_features += 1
+            occurrences[feature] = n_features
+
+    indptr = np.zeros(n + 1, np.int64)
+    indices = np.empty(n_entries - n_private, np.int32)
+    data = np.empty(n_entries - n_private, np.float32)
+    private = np.zeros(n, np.float32)
+    private_indptr = np.zeros(n + 1, np.int64)
+    private_features = np.empty(n_private, np.int32)
+    private_data = np.empty(n_private, np.float32)
+    at, private_at = 0, 0
+    for i in range(n):
+        for entry in range(X_indptr[samples[i]], X_indptr[samples[i] + 1]):
+            feature = X_indices[entry]
+            local = occurrences[feature]
+            if local > 0:
+                indices[at] = local - 1
+                data[at] = X_data[entry]
+                at += 1
+            else:
+                private_features[private_at] = feature
+                private_data[private_at] = X_data[entry]
+                private[i] += X_data[entry] * X_data[entry]
+                private_at += 1
+        indptr[i + 1] = at
+        private_indptr[i + 1] = private_at
+    for feature in seen:
+        occurrences[feature] = 0
+    return (indptr, indices, data), features[:n_features], private, (private_indptr, private_features, private_data)
+
+
+@njit(nogil=True, cache=True)
+def train_node(
+    X,
+    samples,
+    samples_of,
+    outputs,
+    position,
+    occurrences,
+    bitmap,
+    bias,
+    costs,
+    loss,
+    tolerance,
+    max_passes,
+    threshold,
+    seed,
+):
+    """Train the classifiers of a node: one per output (child or label), all on the same samples.
+
+    X : CSR arrays of the training rows.  samples : int32, ascending, the rows that the node sees.
+    samples_of, outputs : the positives of output o are those of the list outputs[o] of the CSR lists `samples_of` that
+        are in `samples`.
+    position, occurrences, bitmap : scratch of the thread, the same again on return: int32 (n,), −1; int32 (d,), zeros;
+        uint64 (⌈d/64⌉,), zeros.
+    Returns (output_indptr, features, weights, biases, visits, passes): weights of at least `threshold`, output by
+    output, and how many samples were visited in how many passes.
+    """
+    X_indptr, X_indices, X_data = X
+    for i in range(samples.size):
+        position[samples[i]] = i
+    whole = samples.size == X_indptr.size - 1
+    if whole:  # one-vs-all and the root: X itself, no copy
+        rows, features = X, np.empty(0, np.int32)
+        private = np.zeros(samples.size, np.float32)
+        private_entries = (np.zeros(samples.size + 1, np.int64), features, private[:0])
+        n_features = occurrences.size
+    else:
+        rows, features, private, private_entries = gather(X, samples, occurrences, bitmap)
+        n_features = features.size
+    problem = (rows, private, samples_of, outputs, position, n_features)
+    settings = (bias, costs, loss, tolerance, max_passes, threshold, seed)
+    if outputs.size <= NARROW:
+        found = solve_narrow(*problem, *settings)
+    else:
+        found = solve_wide(*problem, *settings)
+    counts, begins, found_features, found_weights, biases, n_visits, n_passes = found
+
+    private_indptr, private_features, private_data = private_entries
+    output_indptr = np.zeros(outputs.size + 1, np.int64)
+    n_kept = 0
+    for fill in range(2):  # count, then fill
+        if fill == 1:
+            kept_features, kept_weights = np.empty(n_kept, np.int32), np.empty(n_kept, np.float32)
+            n_kept = 0
+        else:
+            kept_features, kept_weights = np.empty(0, np.int32), np.empty(0, np.float32)
+        for output in range(outputs.size):
+            for entry in range(begins[output], begins[output] + counts[output]):
+                if found_features[entry] >= 0:
+                    if fill == 1:
+                        kept_features[n_kept] = found_features[entry] if whole else features[found_features[entry]]
+                        kept_weights[n_kept] = found_weights[entry]
+                    n_kept += 1
+                else:
+                    i = -1 - found_features[entry]
+                    for own in range(private_indptr[i], private_indptr[i + 1]):
+                        weight = found_weights[entry] * private_data[own]
+                        if abs(weight) >= threshold and weight != 0:
+                            if fill == 1:
+                                kept_features[n_kept] = private_features[own]
+                                kept_weights[n_kept] = weight
+                            n_kept += 1
+            output_indptr[output + 1] = n_kept
+    for sample in samples:
+        position[sample] = -1
+    biases *= bias
+    return output_indptr, kept_features, kept_weights, biases, n_visits, n_passes
+
+
+@njit(nogil=True, cache=True)
+def rows_of_outputs(output_indptr, features, weights, counts, bitmap, row_outputs):
+    """Turn weights that stand output by output into one row per feature: what a search reads together lies together.
+
+    counts : int32 (d,), zeros; bitmap : uint64 (⌈d/64⌉,), zeros; both zeros again on return.
+    row_outputs : integers (n_entries,), receives the output of every entry, ascending in a row.
+    Returns (row_features, row_begins, row_weights), features ascending.
+    """
+    n_rows = 0
+    for feature in features:
+        n_rows += 1 if counts[feature] == 0 else 0
+        counts[feature] += 1
+        bitmap[feature >> 6] |= np.uint64(1) << np.uint64(feature & 63)
+    row_features = np.empty(n_rows, np.int32)
+    set_bits_ascending(bitmap, row_features)
+    row_begins = np.zeros(n_rows + 1, np.uint32)
+    for row in range(n_rows):
+        row_begins[row + 1] = row_begins[row] + np.uint32(counts[row_features[row]])
+        counts[row_features[row]] = row_begins[row]
+    row_weights = np.empty(features.size, np.float32)
+    for output in range(output_indptr.size - 1):
+        for entry in range(output_indptr[output], output_indptr[output + 1]):
+            place = counts[features[entry]]
+            counts[features[entry]] += 1
+            row_outputs[place] = output
+            row_weights[place] = weights[entry]
+    for feature in row_features:
+        counts[feature] = 0
+    return row_features, row_begins, row_weights

@@ -1,0 +1,181 @@
+"""Find the best labels of a query: level-wise beam search over one trained tree or several."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from orchard.linear import _ranking_kernels, _search_kernels
+from orchard.linear.model import TreeModel
+
+# Every combiner turns margins into a score Π g(z) down the path; 'l2-hinge' is Parabel's, 'l3-hinge' XR-Linear's.
+COMBINERS = {f"l{power}-hinge": power for power in range(1, 6)} | {"sigmoid": _search_kernels.LOG_SIGMOID}
+MERGES = {"mean": _ranking_kernels.MEAN, "max": _ranking_kernels.MAX}
+CHUNK = 256  # queries that go down the tree together; so many that a node's weights are used while they are cached
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How queries go down the trees.
+
+    beam : nodes kept on every level.  combiner : one of COMBINERS, what a margin z adds to the score of a path.
+    discount : log score of a path = discount · that of its parent + log g(z); below 1 the upper levels say less (Bonsai).
+    merge : copies of a label in several leaves of a tree count with their 'mean' (disentangle) or their 'max'.
+    normalise : scale queries to unit length, as the training samples were.
+    """
+
+    beam: int = 10
+    combiner: str = "l2-hinge"
+    discount: float = 1.0
+    merge: str = "mean"
+    normalise: bool = True
+
+    def validate(self) -> "SearchSettings":
+        if self.beam < 1:
+            raise ValueError(f"beam must be at least 1, not {self.beam}")
+        if self.combiner not in COMBINERS:
+            raise ValueError(f"combiner must be one of {', '.join(COMBINERS)}, not {self.combiner!r}")
+        if self.merge not in MERGES:
+            raise ValueError(f"merge must be one of {', '.join(MERGES)}, not {self.merge!r}")
+        if not 0 < self.discount <= 1:
+            raise ValueError(f"discount must be above 0 and at most 1, not {self.discount}")
+        return self
+
+
+def csr_arrays(X: sp.csr_matrix):
+    return X.indptr, X.indices, X.data
+
+
+def topk(
+    models: list[TreeModel], X: sp.csr_matrix, k: int, settings: SearchSettings, n_jobs: int | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The k best labels of every row of X, by the mean score over the trees.
+
+    X : CSR float32 (n, n_features), canonical.
+    Returns ids int32, scores float32 and depths float32, (n, k) each, best first; where fewer labels were reached, id −1,
+    score −∞ and depth NaN. A label's depth is that of its leaf, the mean over copies and trees in which it was reached.
+    """
+    n = X.shape[0]
+    ids, scores, depths = np.empty((n, k), np.int32), np.empty((n, k), np.float32), np.empty((n, k), np.float32)
+    arrays = csr_arrays(X)
+    combiner, discount = COMBINERS[settings.combiner], np.float32(settings.discount)
+
+    def one_tree(first, last):
+        bad_row = _ranking_kernels.best_of_tree(
+            arrays,
+            first,
+            last,
+            settings.normalise,
+            *models[0].for_search,
+            combiner,
+            discount,
+            settings.beam,
+            ids,
+            scores,
+            depths,
+        )
+        _refuse(bad_row)
+
+    def several_trees(first, last):
+        n_labels = models[0].tree.n_labels
+        scratch = np.zeros(n_labels, np.float32), np.zeros(n_labels, np.int32), np.zeros(n_labels, np.float32)
+        found = []
+        for model in models:
+            bad_row, *lists = _ranking_kernels.labels_of_tree(
+                arrays,
+                first,
+                last,
+                settings.normalise,
+                *model.for_search,
+                combiner,
+                discount,
+                settings.beam,
+                MERGES[settings.merge],
+                *scratch,
+            )
+            _refuse(bad_row)
+            found.append(lists)
+        indptrs, labels, found_scores, found_depths = zip(*found, strict=True)
+        offsets = np.concatenate([[0], np.cumsum([part.size for part in labels])])[:-1]
+        joined = (np.concatenate(arrays) for arrays in (labels, found_scores, found_depths))
+        _ranking_kernels.best_of_trees(
+            first, last, np.stack(indptrs) + offsets[:, None], *joined, *scratch, ids, scores, depths
+        )
+
+    is_simple = len(models) == 1 and not models[0].has_copies
+    _in_chunks(one_tree if is_simple else several_trees, n, _chunk(models, settings.beam), n_jobs)
+    return ids, scores, depths
+
+
+def beams(
+    model: TreeModel, X: sp.csr_matrix, settings: SearchSettings, n_levels: int | None = None, n_jobs: int | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The nodes that every row of X reaches after `n_levels` levels (all of them by default).
+
+    Returns node ids int32 and log scores float32, (n, beam) each, best first, and how many there are, int64 (n,).
+    """
+    n = X.shape[0]
+    n_levels = model.tree.max_depth if n_levels is None else n_levels
+    nodes, scores = np.empty((n, settings.beam), np.int32), np.empty((n, settings.beam), np.float32)
+    sizes, scales = np.empty(n, np.int64), np.empty(n, np.float32)
+    arrays = csr_arrays(X)
+    (children, levels, *_), weights, lookup = model.for_search
+
+    def chunk(first, last):
+        _refuse(_search_kernels.row_scales(arrays, first, last, settings.normalise, scales[first:last]))
+        _search_kernels.beam_search(
+            arrays,
+            first,
+            last,
+            scales[first:last],
+            (children, levels),
+            weights,
+            lookup,
+            COMBINERS[settings.combiner],
+            np.float32(settings.discount),
+            n_levels,
+            nodes[first:last],
+            scores[first:last],
+            sizes[first:last],
+        )
+
+    _in_chunks(chunk, n, _chunk([model], settings.beam), n_jobs)
+    return nodes, scores, sizes
+
+
+def match(model: TreeModel, X: sp.csr_matrix, settings: SearchSettings, n_jobs: int | None = None) -> sp.csr_matrix:
+    """The matcher's matrix M: the leaves in the beam of every row, with their scores; CSR float32 (n, n_leaves).
+
+    Columns are in the order of `tree.leaves`.
+    """
+    tree = model.tree
+    nodes, scores, sizes = beams(model, X, settings, n_jobs=n_jobs)
+    kept = np.arange(settings.beam) < sizes[:, None]
+    number_of_leaf = np.cumsum(tree.is_leaf) - 1
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    M = sp.csr_matrix((np.exp(scores[kept]), number_of_leaf[nodes[kept]], indptr), shape=(X.shape[0], tree.n_leaves))
+    M.sort_indices()
+    return M
+
+
+def _chunk(models: list[TreeModel], beam: int) -> int:
+    """Fewer queries at once where leaves are so large that their scores would fill the memory (one-vs-all)."""
+    most_scores = max(model.most_outputs * min(beam, model.tree.n_leaves) for model in models)
+    return int(np.clip((1 << 24) // max(most_scores, 1), 1, CHUNK))
+
+
+def _in_chunks(do, n: int, chunk: int, n_jobs: int | None) -> None:
+    n_jobs = n_jobs or os.cpu_count()
+    if n <= chunk or n_jobs == 1:
+        for first in range(0, n, chunk):
+            do(first, min(first + chunk, n))
+        return
+    with ThreadPoolExecutor(n_jobs) as pool:
+        list(pool.map(lambda first: do(first, min(first + chunk, n)), range(0, n, chunk)))
+
+
+def _refuse(bad_row: int) -> None:
+    if bad_row >= 0:
+        raise ValueError(f"row {bad_row} of X has a value that is not finite (NaN or infinite)")

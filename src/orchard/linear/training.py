@@ -1,0 +1,197 @@
+"""Train a classifier for every child of a node and every label of a leaf (labeltrees §2; Parabel; XR-Linear)."""
+
+import logging
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import scipy.sparse as sp
+
+from orchard.linear import _training_kernels
+from orchard.linear._solver_kernels import LOGISTIC, SQUARED_HINGE
+from orchard.linear.model import TreeModel, output_type
+from orchard.trees.label_tree import LabelTree
+
+LOSSES = {"squared-hinge": SQUARED_HINGE, "logistic": LOGISTIC}
+# A node with more labels than this is trained in several jobs, so that threads can share one-vs-all.
+LABELS_OF_A_JOB = 512
+
+logger = logging.getLogger("orchard")
+
+
+@dataclass(frozen=True)
+class SolverSettings:
+    """min ½‖w‖² + C Σ loss(yᵢ w·xᵢ), one problem per edge of the tree, solved in the dual.
+
+    loss : 'squared-hinge' or 'logistic'.  C_positive, C_negative : the cost of a mistake on either side.
+    bias : the value of a feature that every sample has; 0 for none.
+    tolerance : stop when the projected gradients of a pass are at most this far apart (LIBLINEAR's rule).
+    max_iterations : passes over the samples at most.  threshold : smaller weights are dropped afterwards.
+    """
+
+    loss: str = "squared-hinge"
+    C_positive: float = 1.0
+    C_negative: float = 1.0
+    bias: float = 1.0
+    tolerance: float = 0.1
+    max_iterations: int = 100
+    threshold: float = 0.1
+
+    def validate(self) -> "SolverSettings":
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss must be one of {', '.join(LOSSES)}, not {self.loss!r}")
+        for name in ("C_positive", "C_negative", "tolerance"):
+            if not 0 < getattr(self, name) < np.inf:
+                raise ValueError(f"{name} must be a positive number, not {getattr(self, name)!r}")
+        for name in ("bias", "threshold"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise ValueError(f"{name} must not be negative, not {getattr(self, name)!r}")
+        if self.max_iterations < 1:
+            raise ValueError(f"max_iterations must be at least 1, not {self.max_iterations}")
+        return self
+
+
+@dataclass(frozen=True)
+class Lists:
+    """CSR lists of sample ids, ascending: those of list i are indices[indptr[i] : indptr[i + 1]]."""
+
+    indptr: np.ndarray  # int64
+    indices: np.ndarray  # int32
+
+    def __getitem__(self, number) -> np.ndarray:
+        return self.indices[self.indptr[number] : self.indptr[number + 1]]
+
+    @classmethod
+    def of_columns(cls, indptr, indices, n_columns: int) -> "Lists":
+        return cls(*_training_kernels.transpose(np.asarray(indptr, np.int64), indices, n_columns))
+
+
+def samples_of_labels(Y: sp.csr_matrix) -> Lists:
+    return Lists.of_columns(Y.indptr, Y.indices, Y.shape[1])
+
+
+def samples_of_nodes(Y: sp.csr_matrix, tree: LabelTree) -> Lists:
+    """The samples with a label under each node: the ones that teacher forcing trains it on."""
+    leaves = Lists.of_columns(tree.label_indptr, tree.label_indices, tree.n_labels)
+    indptr = np.zeros(Y.shape[0] + 1, np.int64)
+    last_seen = np.full(tree.n_nodes, -1, np.int64)
+    paths = Y.indptr.astype(np.int64), Y.indices, leaves.indptr, leaves.indices, tree.parent, last_seen, indptr
+    _training_kernels.nodes_of_samples(*paths, np.empty(0, np.int32))
+    nodes = np.empty(indptr[-1], np.int32)
+    last_seen.fill(-1)
+    _training_kernels.nodes_of_samples(*paths, nodes)
+    return Lists.of_columns(indptr, nodes, tree.n_nodes)
+
+
+class TreeTrainer:
+    """Trains the nodes of a tree in any order and on any samples; what comes out depends on neither order nor threads."""
+
+    def __init__(self, X: sp.csr_matrix, Y: sp.csr_matrix, tree: LabelTree, settings: SolverSettings, seed: int):
+        self.tree, self.settings, self.seed = tree, settings.validate(), seed
+        self.X = X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), X.data
+        self.n_samples, self.n_features = X.shape
+        self.of_labels, self.of_nodes = samples_of_labels(Y), samples_of_nodes(Y, tree)
+        n_children, n_held = np.diff(tree.children), np.diff(tree.label_indptr)
+        self.n_outputs = np.where(n_children > 0, n_children, np.where(n_held > 1, n_held, 0))
+        self.output_type = output_type(self.n_outputs.max())
+        self.nodes = [None] * tree.n_nodes  # what was trained so far
+        self._scratch = threading.local()
+
+    def train(self, nodes: np.ndarray, n_jobs: int, samples_of: Lists | None = None) -> None:
+        """Train the given nodes on the samples of each (by default: teacher forcing), the most expensive first."""
+        samples_of = samples_of or self.of_nodes
+        lengths = np.diff(self.X[0])
+        nodes = [node for node in nodes if self.n_outputs[node] > 0]
+        costs = [lengths[samples_of[node]].sum() * -(-self.n_outputs[node] // 16) for node in nodes]
+        with ThreadPoolExecutor(n_jobs) as pool:
+            jobs = {}
+            for place in np.argsort(costs, kind="stable")[::-1]:
+                node = nodes[place]
+                cuts = [*range(0, self.n_outputs[node], LABELS_OF_A_JOB), self.n_outputs[node]]
+                pieces = [
+                    pool.submit(self._train_piece, node, samples_of[node], *cut, whole=len(cuts) == 2)
+                    for cut in pairwise(cuts)
+                ]
+                jobs[node] = pieces
+            progress = Progress("trained", "nodes", len(jobs))
+            for node, pieces in jobs.items():
+                results = [piece.result() for piece in pieces]
+                pieces.clear()
+                self.nodes[node] = results[0] if len(results) == 1 else self._join(results)
+                progress.step()
+
+    def model(self) -> TreeModel:
+        """What was trained; nodes that were not have no weights. The trainer keeps nothing of it."""
+        nodes, self.nodes = self.nodes, [None] * self.tree.n_nodes
+        return TreeModel.from_nodes(self.tree, self.n_features, nodes)
+
+    def _train_piece(self, node, samples, first, last, whole):
+        tree, settings = self.tree, self.settings
+        if tree.is_leaf[node]:
+            lists, outputs = self.of_labels, tree.labels_of(node)[first:last].astype(np.int64)
+        else:
+            lists, outputs = self.of_nodes, np.arange(tree.children[node] + first, tree.children[node] + last)
+        position, occurrences, bitmap = self._thread_scratch()
+        *trained, n_visits, n_passes = _training_kernels.train_node(
+            self.X,
+            samples,
+            (lists.indptr, lists.indices),
+            outputs,
+            position,
+            occurrences,
+            bitmap,
+            np.float32(settings.bias),
+            (np.float32(settings.C_positive), np.float32(settings.C_negative)),
+            LOSSES[settings.loss],
+            np.float32(settings.tolerance),
+            settings.max_iterations,
+            np.float32(settings.threshold),
+            _seed_of(self.seed, node, first),
+        )
+        return self._rows(*trained) if whole else trained
+
+    def _rows(self, output_indptr, features, weights, biases):
+        _, counts, bitmap = self._thread_scratch()
+        outputs = np.empty(features.size, self.output_type)
+        row_features, row_begins, row_weights = _training_kernels.rows_of_outputs(
+            output_indptr, features, weights, counts, bitmap, outputs
+        )
+        return row_features, row_begins, outputs, row_weights, biases
+
+    def _join(self, pieces):
+        counts = np.concatenate([np.diff(piece[0]) for piece in pieces])
+        features, weights, biases = (np.concatenate(arrays) for arrays in list(zip(*pieces, strict=True))[1:])
+        return self._rows(np.concatenate([[0], np.cumsum(counts)]), features, weights, biases)
+
+    def _thread_scratch(self):
+        if not hasattr(self._scratch, "arrays"):
+            self._scratch.arrays = (
+                np.full(self.n_samples, -1, np.int32),
+                np.zeros(self.n_features, np.int32),
+                np.zeros(self.n_features // 64 + 1, np.uint64),
+            )
+        return self._scratch.arrays
+
+
+def _seed_of(seed: int, node: int, first: int) -> np.uint64:
+    """Where the random numbers of a job begin; any mixing will do that never gives zero (xorshift would stay there)."""
+    mixed = (seed * 0x9E3779B97F4A7C15 + int(node) * 0xBF58476D1CE4E5B9 + int(first) * 0x94D049BB133111EB) % (1 << 64)
+    mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) % (1 << 64)
+    return np.uint64((mixed ^ (mixed >> 31)) | 1)
+
+
+class Progress:
+    """Says how far a long job is, every ten seconds."""
+
+    def __init__(self, verb: str, things: str, total: int):
+        self.verb, self.things, self.total = verb, things, total
+        self.done, self.said = 0, time.monotonic()
+
+    def step(self) -> None:
+        self.done += 1
+        if time.monotonic() - self.said > 10:
+            self.said = time.monotonic()
+            logger.info("%s %d of %d %s", self.verb, self.done, self.total, self.things)
