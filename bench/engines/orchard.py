@@ -1,0 +1,47 @@
+"""Orchard's own engine, through the public estimators."""
+
+import numpy as np
+import scipy.sparse as sp
+
+import orchard
+from bench.engines import Engine
+
+
+class Adapter(Engine):
+    def warm_up(self):
+        """Fit and predict something small of the same kinds, so that numba has loaded (or compiled) every kernel."""
+        random = np.random.default_rng(0)
+        X = sp.random(400, 200, 0.1, "csr", np.float32, random_state=random)
+        Y = sp.random(400, 300, 0.02, "csr", np.float32, random_state=random)
+        Y.data[:] = 1
+        model = self._estimator().fit(X, Y)
+        model.predict_topk(X, k=5)
+        model.predict_topk(X[0], k=5)
+
+    def train(self, data, folder):
+        return self._estimator().fit(*data)
+
+    def save(self, model, folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        model.save(folder / "model")
+
+    def load(self, folder):
+        (saved,) = folder.iterdir()  # `save` may have added an ending
+        model = self._class().load(saved)
+        model.n_jobs = self.threads  # not a property of the model, so the file may not know it
+        return model
+
+    def predict(self, model, batch, k):
+        return model.predict_topk(batch, k=k)
+
+    def ids(self, answer, k):
+        return np.asarray(answer[0], np.int64)
+
+    def _class(self):
+        return getattr(orchard, self.settings["estimator"])
+
+    def _estimator(self):
+        s = self.settings
+        parameters = {key: s[key] for key in ("max_leaf", "beam", "C", "threshold")}
+        parameters |= {"n_trees": s["n_trees"]} if s["estimator"] == "Parabel" else {"n_splits": s["n_splits"]}
+        return self._class()(**parameters, random_state=self.seed, n_jobs=self.threads)

@@ -1,0 +1,56 @@
+"""results/bench/raw.jsonl: one line per measurement, so that an interrupted run goes on where it stopped."""
+
+import hashlib
+import json
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "results/bench"
+RAW = FOLDER / "raw.jsonl"
+
+# Two measurements with the same values of these keys are the same measurement; the later one counts.
+IDENTITY = ("dataset", "configuration", "repetition", "threads", "edition", "again")
+
+
+def identity(record: dict) -> tuple:
+    return tuple(record.get(key) for key in IDENTITY)
+
+
+def append(record: dict, path: Path = RAW) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(record, sort_keys=True) + "\n")
+
+
+def load(path: Path = RAW) -> list[dict]:
+    """Every measurement once, in the order of the file. A last line that a kill cut off is dropped."""
+    if not path.is_file():
+        return []
+    found = {}
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines, start=1):
+        try:
+            record = json.loads(line)
+        except ValueError:
+            if number < len(lines):
+                raise ValueError(f"{path.name}:{number}: not a record") from None
+            path.write_text("".join(f"{line}\n" for line in lines[:-1]), encoding="utf-8")
+            continue
+        found.pop(identity(record), None)
+        found[identity(record)] = record
+    return list(found.values())
+
+
+def edition_of_sources(root: Path = ROOT) -> str:
+    """Orchard's engine as it is now: a measurement of an older one must not pass for it."""
+    digest = hashlib.sha256()
+    source = root / "src/orchard"
+    for path in sorted([source / "__init__.py", *source.glob("trees/**/*.py"), *source.glob("linear/**/*.py")]):
+        digest.update(f"{path.relative_to(source)}\n".encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def edition_of_settings(settings: dict, version: str) -> str:
+    """What a measurement is of: the engine's version and its settings."""
+    text = json.dumps(settings, sort_keys=True)
+    return f"{version}/{hashlib.sha256(text.encode()).hexdigest()[:8]}"

@@ -1,0 +1,132 @@
+"""`make bench`: set the peers up, measure what is not measured yet, write the tables and the plots.
+
+python bench/run.py                                                      everything; hours (see bench/README.md)
+python bench/run.py --only eurlex-4k --engines pecos,orchard --repeats 1 a part of it
+python bench/run.py --parts report                                       only the tables and the plots, anew
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+sys.path[0] = str(Path(__file__).resolve().parent.parent)  # so that `python bench/run.py` finds the package `bench`
+
+from bench import data, measure, peers, records, schedule, settings  # noqa: E402
+
+PARTS = ("peers", "scaling", "jit", "limits", "report")
+
+
+def main(arguments=None) -> int:
+    options = parse(arguments)
+    started = time.monotonic()
+    if "peers" in options.parts and set(options.engines) - {"orchard"} and (problem := peers.set_up()):
+        print(f"peers: {problem}", file=sys.stderr)
+    measurements = plan(options)
+    data.prepare(sorted({one.dataset for one in measurements}))
+    run(measurements, options.fresh)
+    if "jit" in options.parts:
+        from bench import jit
+
+        jit.measure()
+    if "limits" in options.parts:
+        from bench import limits
+
+        limits.measure()
+    from bench import report
+
+    report.write()
+    print(f"Done in {clock(time.monotonic() - started)}; see {report.FOLDER.relative_to(records.ROOT)}/")
+    return 0
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    engines = tuple(dict.fromkeys(one.engine for one in settings.CONFIGURATIONS))
+    datasets = tuple(dict.fromkeys(settings.PEER_DATASETS + settings.CURVE_DATASETS))
+    parser.add_argument("--only", type=names_of(datasets), help=f"data sets, of {','.join(datasets)}")
+    parser.add_argument("--engines", type=names_of(engines), default=engines, help=f"of {','.join(engines)}")
+    parser.add_argument("--repeats", type=int, default=settings.REPEATS, help="of a measurement (default %(default)s)")
+    parser.add_argument("--parts", type=names_of(PARTS), default=PARTS, help=f"of {','.join(PARTS)}")
+    parser.add_argument("--fresh", action="store_true", help="measure again what has been measured")
+    return parser.parse_args(arguments)
+
+
+def names_of(allowed):
+    """An argument type: names from `allowed`, separated by commas."""
+
+    def parse_names(text):
+        names = tuple(text.split(","))
+        if unknown := [name for name in names if name not in allowed]:
+            raise argparse.ArgumentTypeError(f"{', '.join(unknown)}: unknown, there are {', '.join(allowed)}")
+        return names
+
+    return parse_names
+
+
+def plan(options) -> list[schedule.Measurement]:
+    measurements = []
+    if "peers" in options.parts:
+        datasets = [name for name in settings.PEER_DATASETS if options.only is None or name in options.only]
+        measurements += schedule.peers(datasets, options.engines, options.repeats)
+    if "scaling" in options.parts and "orchard" in options.engines:
+        measurements += schedule.scaling(options.only, options.repeats)
+    return list(dict.fromkeys(measurements))
+
+
+def run(measurements: list[schedule.Measurement], fresh: bool) -> None:
+    """Measure one after the other; a line for each. Where a repetition failed, the others are not tried."""
+    known = [] if fresh else records.load()
+    done = {records.identity(record) for record in known}
+    failed = {_subject(record): record["reason"] for record in known if record["status"] != "ok"}
+    todo = [one for one in measurements if _identity(one) not in done]
+    if len(todo) < len(measurements):
+        print(f"{len(measurements) - len(todo)} of {len(measurements)} measurements are there (--fresh repeats them)")
+    for number, one in enumerate(todo, start=1):
+        prefix = f"[{number}/{len(todo)}] {time.strftime('%H:%M:%S')} {one}: "
+        subject = (one.dataset, one.configuration.name, one.threads, measure.edition(one.configuration))
+        if subject in failed:
+            print(f"{prefix}left out, it failed before ({failed[subject]})", flush=True)
+            continue
+        print(prefix, end="", flush=True)
+        data.export(one.dataset, data.FILES_OF_ENGINE.get(one.configuration.engine, set()))
+        started = time.monotonic()
+        record = measure.measure(one.configuration, one.dataset, one.repetition, one.threads, one.again)
+        record["elapsed_s"] = time.monotonic() - started
+        records.append(record)
+        known.append(record)
+        if record["status"] != "ok":
+            failed[subject] = record["reason"]
+        left = schedule.seconds_left(todo[number:], known)
+        print(describe(record) + (f" · about {clock(left)} left" if left else ""), flush=True)
+
+
+def describe(record: dict) -> str:
+    if record["status"] != "ok":
+        return f"FAILED, {record['reason']}"
+    return (
+        "train {train_s:.1f} s (CPU {train_cpu_s:.1f}) · batch {batch_ms:.3f} ms (CPU {batch_cpu_ms:.3f}) · "
+        "single {single_median_ms:.2f}/{single_p99_ms:.2f} ms · P@1/3/5 {P@1:.1f}/{P@3:.1f}/{P@5:.1f} · "
+        "{peak:.0f} MB, model {size:.1f} MB"
+    ).format(**record, peak=record["train_peak_bytes"] / 1e6, size=record["model_bytes"] / 1e6)
+
+
+def clock(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{round(seconds)} s" if seconds < 100 else f"{minutes} min" if minutes < 100 else f"{minutes / 60:.1f} h"
+
+
+def _identity(one: schedule.Measurement) -> tuple:
+    record = {
+        "dataset": one.dataset, "configuration": one.configuration.name, "repetition": one.repetition,
+        "threads": one.threads, "edition": measure.edition(one.configuration), "again": one.again,
+    }  # fmt: skip
+    return records.identity(record)
+
+
+def _subject(record: dict) -> tuple:
+    return tuple(record[key] for key in ("dataset", "configuration", "threads", "edition"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
