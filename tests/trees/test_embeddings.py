@@ -4,6 +4,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orchard.trees import _embedding_kernels as kernels
 from orchard.trees.embeddings import pifa, unit_rows
 
 
@@ -51,6 +52,52 @@ def test_pifa_agrees_with_dense_numpy(seed, weighting):
     V = pifa(sp.csr_matrix(X), sp.csr_matrix(Y), weighting)
     np.testing.assert_allclose(V.toarray(), expected, atol=2e-6)
     assert V.format == "csr" and V.dtype == np.float32 and V.has_sorted_indices
+
+
+@pytest.mark.parametrize("weighting", ["parabel", "xr-linear"])
+def test_pifa_is_the_sparse_product_whatever_the_number_of_threads(weighting):
+    """Labels of one, few and many samples, dense and sparse features: scipy's product, and not a bit of difference."""
+    rng = np.random.default_rng(0)
+    X = sp.random(400, 3000, 0.01, "csr", np.float32, rng)
+    X = sp.hstack([X, sp.random(400, 70, 0.5, "csr", np.float32, rng)]).tocsr()
+    Y = sp.csr_matrix(rng.random((400, 90)) < np.geomspace(1e-3, 0.9, 90), dtype=np.float32)
+    V = pifa(X, Y, weighting, n_jobs=1)
+    expected = unit_rows(
+        (Y if weighting == "parabel" else unit_rows(Y)).T @ (unit_rows(X) if weighting == "parabel" else X)
+    )
+    expected.sort_indices()
+    np.testing.assert_array_equal(V.indptr, expected.indptr)
+    np.testing.assert_array_equal(V.indices, expected.indices)
+    np.testing.assert_allclose(V.data, expected.data, rtol=1e-5)
+    for n_jobs in (2, 5):
+        other = pifa(X, Y, weighting, n_jobs=n_jobs)
+        np.testing.assert_array_equal(other.indptr, V.indptr)
+        np.testing.assert_array_equal(other.indices, V.indices)
+        np.testing.assert_array_equal(other.data, V.data)
+
+
+def test_pifa_sorts_what_comes_unsorted_and_leaves_it_alone():
+    """Features in any order, one of them twice: the label still gets its sum once per feature, in order."""
+    X = sp.csr_matrix((np.float32([1, 2, 1]), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 4))
+    V = pifa(X, sp.csr_matrix([[1.0, 0.0]]))
+    np.testing.assert_array_equal(V.indices, [0, 2])
+    np.testing.assert_allclose(V.data, [np.sqrt(0.5)] * 2, rtol=1e-6)
+    np.testing.assert_array_equal(X.indices, [2, 0, 2])
+
+
+def test_nothing_in_nothing_out():
+    """No sample has a label, or there is no label: an empty matrix of the right shape."""
+    assert pifa(sp.csr_matrix((3, 4)), sp.csr_matrix((3, 2))).shape == (2, 4)
+    assert pifa(sp.csr_matrix(np.eye(3)), sp.csr_matrix((3, 0))).shape == (0, 3)
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 63), unique=True))
+def test_the_set_bits_of_a_word_come_out_in_order(positions):
+    """From none to all 64, after what is there already."""
+    out = np.full(70, -1, np.int32)
+    n = kernels.append_bits(np.uint64(sum(1 << position for position in positions)), 100, out, 2)
+    np.testing.assert_array_equal(out[:n], [-1, -1, *(100 + position for position in sorted(positions))])
 
 
 def test_wrong_arguments_are_named():
