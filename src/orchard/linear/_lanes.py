@@ -65,60 +65,60 @@ def _signature(result, width, W, indices, values, begin, end, lanes):
     return result(width, W, indices, values, types.intp, types.intp, lanes)
 
 
+def _emit_dot(n_sums):
+    """A dot product with `n_sums` partial sums to which the entries are dealt in turn; what is left goes to the first."""
+
+    def emit(context, builder, signature, arguments):
+        code = _Lanes(context, builder, signature, arguments)
+        index = code.begin.type
+        sums = [cgutils.alloca_once_value(builder, ir.Constant(code.vector, [0.0] * code.width)) for _ in range(n_sums)]
+
+        def add(entry, number):
+            pointer, value = code.row(entry)
+            total = builder.call(code.fma, [value, code.load(pointer), builder.load(sums[number])])
+            builder.store(total, sums[number])
+
+        n_left = builder.srem(builder.sub(code.end, code.begin), ir.Constant(index, n_sums))
+        dealt = builder.sub(code.end, n_left)
+        one, step = ir.Constant(index, 1), ir.Constant(index, n_sums)
+        with cgutils.for_range_slice(builder, code.begin, dealt, step, inc=True) as (entry, _):
+            for number in range(n_sums):
+                add(builder.add(entry, ir.Constant(index, number)), number)
+        with cgutils.for_range_slice(builder, dealt, code.end, one, inc=True) as (entry, _):
+            add(entry, 0)
+        total = builder.load(sums[0])
+        for partial in sums[1:]:
+            total = builder.fadd(total, builder.load(partial))
+        code.store(total, code.lanes)
+        return context.get_dummy_value()
+
+    return emit
+
+
 @intrinsic(prefer_literal=True)
 def lanes_dot(typing_context, width, W, indices, values, begin, end, lanes):
     """lanes[b] = Σ values[e] · W[indices[e], b] over the entries begin … end − 1, for the `width` lanes b.
 
     W : float32 (n, width).  indices : int32.  values : float32.  lanes : float32 (width,).
+    Two sums, of the even and the odd entries: one alone would wait for each multiply-add to end.
     """
+    return _signature(types.void, width, W, indices, values, begin, end, lanes), _emit_dot(2)
+
+
+@intrinsic(prefer_literal=True)
+def lanes_dot_in_order(typing_context, width, W, indices, values, begin, end, lanes):
+    """`lanes_dot` with one sum, so that leaving out entries whose weights are zero changes nothing, to the bit."""
+    return _signature(types.void, width, W, indices, values, begin, end, lanes), _emit_dot(1)
+
+
+@intrinsic
+def fma(typing_context, a, b, c):
+    """a·b + c of float32, rounded once: what the lanes do, for one number."""
 
     def emit(context, builder, signature, arguments):
-        code = _Lanes(context, builder, signature, arguments)
-        index = code.begin.type
-        zero = ir.Constant(code.vector, [0.0] * code.width)
-        # Two sums, of the even and the odd entries: one alone would wait for each multiply-add to end.
-        start = builder.block
-        pairs_head = builder.append_basic_block("pairs.head")
-        pairs = builder.append_basic_block("pairs")
-        rest = builder.append_basic_block("rest")
-        single = builder.append_basic_block("single")
-        done = builder.append_basic_block("done")
-        builder.branch(pairs_head)
+        return builder.fma(*arguments)
 
-        builder.position_at_end(pairs_head)
-        entry = builder.phi(index)
-        even, odd = builder.phi(code.vector), builder.phi(code.vector)
-        entry.add_incoming(code.begin, start)
-        even.add_incoming(zero, start)
-        odd.add_incoming(zero, start)
-        second = builder.add(entry, ir.Constant(index, 1))
-        builder.cbranch(builder.icmp_signed("<", second, code.end), pairs, rest)
-
-        builder.position_at_end(pairs)
-        pointer, value = code.row(entry)
-        even.add_incoming(builder.call(code.fma, [value, code.load(pointer), even]), pairs)
-        pointer, value = code.row(second)
-        odd.add_incoming(builder.call(code.fma, [value, code.load(pointer), odd]), pairs)
-        entry.add_incoming(builder.add(entry, ir.Constant(index, 2)), pairs)
-        builder.branch(pairs_head)
-
-        builder.position_at_end(rest)
-        both = builder.fadd(even, odd)
-        builder.cbranch(builder.icmp_signed("<", entry, code.end), single, done)
-
-        builder.position_at_end(single)
-        pointer, value = code.row(entry)
-        last = builder.call(code.fma, [value, code.load(pointer), both])
-        builder.branch(done)
-
-        builder.position_at_end(done)
-        result = builder.phi(code.vector)
-        result.add_incoming(both, rest)
-        result.add_incoming(last, single)
-        code.store(result, code.lanes)
-        return context.get_dummy_value()
-
-    return _signature(types.void, width, W, indices, values, begin, end, lanes), emit
+    return types.float32(types.float32, types.float32, types.float32), emit
 
 
 @intrinsic(prefer_literal=True)

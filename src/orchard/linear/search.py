@@ -13,7 +13,7 @@ from orchard.linear.model import TreeModel
 # Every combiner turns margins into a score Π g(z) down the path; 'l2-hinge' is Parabel's, 'l3-hinge' XR-Linear's.
 COMBINERS = {f"l{power}-hinge": power for power in range(1, 6)} | {"sigmoid": _search_kernels.LOG_SIGMOID}
 MERGES = {"mean": _ranking_kernels.MEAN, "max": _ranking_kernels.MAX}
-CHUNK = 256  # queries that go down the tree together; so many that a node's weights are used while they are cached
+CHUNK = int(os.environ.get("CH","1024"))  # queries that go down the tree together; so many that a node's weights are used while they are cached
 
 
 @dataclass(frozen=True)
