@@ -8,12 +8,13 @@ BIN := $(VENV)/bin
 CANDIDATES := $(if $(PYTHON),$(PYTHON),python3 python3.13 python3.12 python3.11 python)
 IS_FIT := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: help setup reproduce-all test lint format clean
+.PHONY: help setup reproduce-all test bench lint format clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make reproduce-all        every table and figure that is alive (SCALE=smoke|demo|laptop|paper, default demo)"
 	@echo "make test                 the test suite (no network)"
+	@echo "make bench                the engine beside its peers, hours (BENCH='--only eurlex-4k --repeats 1' for a part)"
 	@echo "make lint                 ruff, snakefmt, snakemake --lint (make format repairs)"
 	@echo "make clean                forget the virtual environment (results/ stays)"
 
@@ -39,6 +40,9 @@ reproduce-all: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest
 
+bench: $(READY)
+	$(BIN)/python bench/run.py $(BENCH)
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -51,4 +55,4 @@ format: $(READY)
 	$(BIN)/snakefmt Snakefile rules
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) .venv-peers

@@ -1,9 +1,43 @@
-"""The tables and the plots of the bench, from raw.jsonl."""
+"""The tables and the plots of the bench, from raw.jsonl, jit.json and limits.json; bench.md has all tables in one."""
 
-from bench import records
+import re
+
+from bench import figures, measure, records, settings, summary, tables
+from bench.settings import CONFIGURATIONS
+from orchard.files import read_json, write_text
+from orchard.report.tables import write_table
 
 FOLDER = records.FOLDER
 
 
 def write() -> None:
-    raise NotImplementedError
+    """Write every table and plot for which something has been measured."""
+    editions = {configuration.name: measure.edition(configuration) for configuration in CONFIGURATIONS}
+    summaries = summary.summarise(records.load(), editions)
+    beside_peers = [one for one in summaries if one.threads == settings.THREADS and _is_peer_set(one)]
+    made = {
+        "figures": tables.figures_table(beside_peers, measure.machine()),
+        "ratios": tables.ratios_table(summary.ratios(beside_peers)),
+        "accuracy": tables.accuracy_table(summary.differences(beside_peers)),
+        "threads": tables.threads_table(summaries),
+        "labels": tables.labels_table(summaries),
+        "jit": tables.jit_table(_read("jit.json")),
+        "limits": tables.limits_table(_read("limits.json")),
+    }
+    made = {name: table for name, table in made.items() if table.rows}
+    for name, table in made.items():
+        write_table(table, FOLDER / f"{name}.csv", FOLDER / f"{name}.md")
+    text = "\n".join((FOLDER / f"{name}.md").read_text(encoding="utf-8") for name in made)
+    write_text(FOLDER / "bench.md", "# Orchard and its peers\n\n" + re.sub("^# ", "## ", text, flags=re.M))
+    if beside_peers:
+        figures.plot_peers(beside_peers, FOLDER / "peers.png", FOLDER / "peers.svg")
+    if summary.curve(summaries):
+        figures.plot_labels(summary.curve(summaries), FOLDER / "labels.png", FOLDER / "labels.svg")
+
+
+def _is_peer_set(one):
+    return one.dataset in settings.PEER_DATASETS
+
+
+def _read(name):
+    return read_json(FOLDER / name) if (FOLDER / name).is_file() else None

@@ -43,7 +43,7 @@ def main(arguments=None) -> int:
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     engines = tuple(dict.fromkeys(one.engine for one in settings.CONFIGURATIONS))
-    datasets = tuple(dict.fromkeys(settings.PEER_DATASETS + settings.CURVE_DATASETS))
+    datasets = tuple(dict.fromkeys([*settings.PEER_DATASETS, *settings.CURVE_DATASETS]))
     parser.add_argument("--only", type=names_of(datasets), help=f"data sets, of {','.join(datasets)}")
     parser.add_argument("--engines", type=names_of(engines), default=engines, help=f"of {','.join(engines)}")
     parser.add_argument("--repeats", type=int, default=settings.REPEATS, help="of a measurement (default %(default)s)")

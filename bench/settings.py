@@ -9,9 +9,16 @@ QUERIES = 2000  # single queries per measurement, after a warm-up
 TIME_LIMIT = 1800  # seconds for one measurement
 
 PEER_DATASETS = ("eurlex-4k", "wiki10-31k-sim", "amazon-67k-sim")
-CURVE_DATASETS = ("amazon-10k-sim", "amazon-67k-sim", "amazon-200k-sim", "amazon-670k-sim")
+# With their numbers of labels.
+CURVE_DATASETS = {
+    "amazon-10k-sim": 10_001,
+    "amazon-67k-sim": 67_009,
+    "amazon-200k-sim": 201_027,
+    "amazon-670k-sim": 670_091,
+}
 CURVE_REPEATS = {"amazon-200k-sim": 3, "amazon-670k-sim": 1}
-THREAD_DATASETS = ("eurlex-4k", "wiki10-31k-sim", "amazon-67k-sim")  # the last two are the "larger sets"
+LARGER_DATASETS = ("wiki10-31k-sim", "amazon-67k-sim")  # where two threads have to pay
+THREAD_DATASETS = ("eurlex-4k", *LARGER_DATASETS)
 
 SCALED = ("orchard-binary", "orchard-16-ary")  # the configurations of the scaling part
 
@@ -71,3 +78,35 @@ CONFIGURATIONS = [
 
 # Published by the authors of Parabel, three trees.
 PUBLISHED = {("eurlex-4k", "three"): (82.71, 69.42, 58.14)}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A measured cost; smaller is better. `bar` is the largest allowed ratio of Orchard to the best peer."""
+
+    key: str
+    title: str
+    unit: str
+    bar: float | None
+    scale: float = 1.0
+
+
+QUANTITIES = [
+    Quantity("train_s", "training", "s", 0.25),
+    Quantity("train_cpu_s", "training CPU", "s", 0.25),
+    Quantity("batch_ms", "batch", "ms", 0.4),
+    Quantity("batch_cpu_ms", "batch CPU", "ms", 0.4),
+    Quantity("single_median_ms", "single query", "ms", 0.5),
+    Quantity("single_p99_ms", "single p99", "ms", None),
+    Quantity("train_peak_bytes", "peak memory, training", "MB", 1.2, 1e-6),
+    Quantity("predict_peak_bytes", "peak memory, prediction", "MB", 1.2, 1e-6),
+    Quantity("model_bytes", "model on disk", "MB", 1.0, 1e-6),
+]
+PRECISIONS = ("P@1", "P@3", "P@5")
+
+COMPARABLE_POINTS = 2.0  # of mean P@1/3/5 below the most accurate peer
+PRECISION_BAR = 0.3  # points to a peer with the same settings
+PUBLISHED_BAR = 1.0  # points to the published numbers
+SPEED_UP_BAR = 1.8  # of two threads over one, on the larger sets
+WARM_START_BAR = 2.0  # seconds for import and first prediction with a warm cache
+MEMORY_LIMIT = 16e9  # bytes, for the largest set

@@ -10,10 +10,7 @@ from bench.engines import Engine
 class Adapter(Engine):
     def warm_up(self):
         """Fit and predict something small of the same kinds, so that numba has loaded (or compiled) every kernel."""
-        random = np.random.default_rng(0)
-        X = sp.random(400, 200, 0.1, "csr", np.float32, random_state=random)
-        Y = sp.random(400, 300, 0.02, "csr", np.float32, random_state=random)
-        Y.data[:] = 1
+        X, Y = small_problem()
         model = self._estimator().fit(X, Y)
         model.predict_topk(X, k=5)
         model.predict_topk(X[0], k=5)
@@ -45,3 +42,12 @@ class Adapter(Engine):
         parameters = {key: s[key] for key in ("max_leaf", "beam", "C", "threshold")}
         parameters |= {"n_trees": s["n_trees"]} if s["estimator"] == "Parabel" else {"n_splits": s["n_splits"]}
         return self._class()(**parameters, random_state=self.seed, n_jobs=self.threads)
+
+
+def small_problem():
+    """X (400, 200) and Y (400, 300): with leaves of 100 labels a tree of several levels, in a moment."""
+    random = np.random.default_rng(0)
+    X = sp.random(400, 200, 0.1, "csr", np.float32, random_state=random)
+    Y = sp.random(400, 300, 0.02, "csr", np.float32, random_state=random)
+    Y.data[:] = 1
+    return X, Y

@@ -1,0 +1,91 @@
+"""The plots of the bench: every engine beside the others, and cost against the number of labels."""
+
+from bench import settings, summary
+from bench.settings import FAMILIES, QUANTITIES
+from bench.summary import Summary
+from orchard.report.plots import BLUE, GREY, ORANGE, PURPLE, mark_simulated, new_panels, save_figure
+
+_GREEN = "#009E73"  # Okabe and Ito's bluish green
+_COLOURS = {"orchard": BLUE, "pecos": ORANGE, "omikuji": _GREEN, "napkinxc": PURPLE, "fasttext": GREY}
+_SHOWN = ("train_s", "batch_ms", "single_median_ms", "train_peak_bytes", "model_bytes", "P@1")
+_SHORT_FAMILY = {"binary": "binary", "16-ary": "16-ary", "three": "3 trees", "other": ""}
+
+
+def plot_peers(summaries: list[Summary], png_path, svg_path) -> None:
+    """A row of panels per data set, a panel per quantity, a bar per engine; shorter is better, except for P@1."""
+    datasets = list(dict.fromkeys(one.dataset for one in summaries))
+    figure, axes = new_panels(len(datasets) * len(_SHOWN), columns=len(_SHOWN))
+    tallest = max(sum(one.dataset == dataset for one in summaries) for dataset in datasets)
+    figure.set_size_inches(2.5 * len(_SHOWN) + 1.2, (0.22 * tallest + 0.7) * len(datasets))
+    quantities = {quantity.key: quantity for quantity in QUANTITIES}
+    for number, panel in enumerate(axes):
+        dataset, key = datasets[number // len(_SHOWN)], _SHOWN[number % len(_SHOWN)]
+        here = [one for one in summaries if one.dataset == dataset]
+        _draw_bars(panel, here, key, quantities.get(key))
+        if number % len(_SHOWN) == 0:
+            panel.set_yticks(range(len(here)), [_name(one) for one in here])
+            panel.set_title(dataset, loc="left", fontweight="bold")
+        else:
+            panel.set_yticks(range(len(here)), [])
+        if dataset.endswith("-sim"):
+            mark_simulated(panel)
+    save_figure(figure, png_path, svg_path)
+
+
+def _draw_bars(panel, here, key, quantity):
+    for place, one in enumerate(here):
+        if not one.ok:
+            panel.text(0.02, place, "failed", transform=panel.get_yaxis_transform(), va="center", fontsize=6)
+            continue
+        colour = _COLOURS[one.configuration.engine]
+        if quantity is None:
+            panel.barh(place, one.precision[key], color=colour)
+            value = one.precision[key]
+            text = f"{value:.1f}"
+        else:
+            found = one.figures[key]
+            low, value, high = (part * quantity.scale for part in (found.low, found.median, found.high))
+            panel.barh(place, value, color=colour)
+            panel.plot([low, high], [place, place], color="black", linewidth=1)
+            text = f"{value:.3g}"
+            value = high
+        panel.annotate(f" {text}", (value, place), va="center", fontsize=6)
+    panel.set_ylim(len(here) - 0.4, -0.6)
+    panel.set_xlim(0, 1.25 * max(panel.get_xlim()[1], 1e-9))
+    panel.grid(axis="y", visible=False)
+    panel.set_xlabel("P@1, %" if quantity is None else f"{quantity.title}, {quantity.unit}")
+
+
+def _name(one: Summary) -> str:
+    family = _SHORT_FAMILY[one.configuration.family]
+    engine = one.configuration.title.partition(",")[0]
+    return f"{engine}{', ' if family else ''}{family}"
+
+
+def plot_labels(curve: dict[str, list[Summary]], png_path, svg_path) -> None:
+    """Training, batch prediction and memory against L, in logarithms, with the fit of L log L through training."""
+    figure, axes = new_panels(3, columns=3)
+    colours = dict(zip(curve, (BLUE, ORANGE), strict=False))
+    markers = dict(zip(curve, ("o", "s"), strict=False))
+    shown = (("train_s", "training, s", 1), ("batch_ms", "batch prediction, ms per sample", 1),
+             ("train_peak_bytes", "peak memory of training, GB", 1e-9))  # fmt: skip
+    for panel, (key, title, scale) in zip(axes, shown, strict=True):
+        for name, points in curve.items():
+            labels = [settings.CURVE_DATASETS[one.dataset] for one in points]
+            costs = [one.figures[key].median * scale for one in points]
+            family = FAMILIES[points[0].configuration.family]
+            text = f"{points[0].configuration.title}: {family}\nL^{summary.fit_exponent(labels, costs):.2f}"
+            panel.plot(labels, costs, markers[name], color=colours[name], label=text)
+            if key == "train_s":
+                factor, _ = summary.fit_l_log_l(labels, costs)
+                fit = [factor * summary.l_log_l(n) for n in labels]
+                panel.plot(labels, fit, "--", color=colours[name], linewidth=1, label="fit of L log L")
+            else:
+                panel.plot(labels, costs, "-", color=colours[name], linewidth=1)
+        panel.set_xscale("log")
+        panel.set_yscale("log")
+        panel.set_xlabel("labels L")
+        panel.set_ylabel(title)
+        panel.legend(loc="upper left")
+        mark_simulated(panel)
+    save_figure(figure, png_path, svg_path)

@@ -1,0 +1,173 @@
+"""The bench's bookkeeping: order, resumption, time limits, files, tables."""
+
+import json
+import os
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from test_bench_summary import EDITIONS, record
+
+from bench import data, measure, peers, records, run, schedule, settings, summary, tables, worker
+from bench.engines import padded
+from orchard.data import read_xmc
+
+
+def test_repetitions_are_interleaved():
+    """Whatever slows the machine down for a while must hit all engines alike."""
+    measurements = schedule.peers(["eurlex-4k"], ("pecos", "orchard"), repeats=2)
+    assert [one.repetition for one in measurements] == [1] * 5 + [2] * 5
+
+
+def test_slow_peers_are_repeated_less_often():
+    measurements = schedule.peers(["wiki10-31k-sim"], ("napkinxc", "pecos"), repeats=5)
+    names = [one.configuration.name for one in measurements]
+    assert (names.count("napkinxc-binary"), names.count("pecos-binary")) == (2, 5)
+
+
+def test_nothing_is_measured_twice_for_two_parts():
+    both = run.plan(run.parse([]))
+    assert len(both) == len(set(both))
+    assert run.plan(run.parse(["--parts", "report"])) == []
+
+
+def test_a_mistyped_engine_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        run.parse(["--engines", "peccos"])
+    assert "peccos: unknown, there are" in capsys.readouterr().err
+
+
+def test_the_rest_is_estimated_from_what_is_known():
+    measurements = schedule.peers(["eurlex-4k"], ("pecos",), repeats=1)
+    assert schedule.seconds_left(measurements, []) is None
+    known = [record("pecos-binary", elapsed_s=60.0)]
+    assert schedule.seconds_left(measurements, known) == 120
+
+
+def test_the_later_measurement_counts_and_a_line_cut_off_is_dropped(tmp_path):
+    path = tmp_path / "raw.jsonl"
+    for seconds in (1.0, 2.0):
+        records.append(record("pecos-binary", train_s=seconds), path)
+    with path.open("a") as file:
+        file.write('{"dataset": "eur')
+    assert [one["train_s"] for one in records.load(path)] == [2.0]
+    records.append(record("fasttext"), path)
+    assert len(records.load(path)) == 2
+
+
+def test_a_damaged_line_in_the_middle_is_named(tmp_path):
+    path = tmp_path / "raw.jsonl"
+    path.write_text("nonsense\n" + json.dumps(record("fasttext")) + "\n")
+    with pytest.raises(ValueError, match=r"raw\.jsonl:1"):
+        records.load(path)
+
+
+def test_an_edit_of_the_engine_is_a_new_edition(tmp_path):
+    source = tmp_path / "src/orchard/linear"
+    source.mkdir(parents=True)
+    (source.parent / "__init__.py").touch()
+    (source / "search.py").write_text("beam = 10\n")
+    before = records.edition_of_sources(tmp_path)
+    (source / "search.py").write_text("beam = 11\n")
+    assert records.edition_of_sources(tmp_path) != before
+
+
+def test_a_process_that_hangs_is_stopped_with_its_children():
+    code, words = measure.run_limited(["sh", "-c", "echo started; sleep 60"], 0.3)
+    assert (code, words) == (None, "started")
+
+
+def test_a_process_that_fails_says_why():
+    code, words = measure.run_limited([sys.executable, "-c", "raise SystemExit('no such module')"], 30)
+    assert (code, words) == (1, "no such module")
+
+
+def test_workers_are_told_their_threads():
+    variables = measure.environment(1)
+    assert variables["NUMBA_NUM_THREADS"] == variables["RAYON_NUM_THREADS"] == "1"
+    assert variables.keys() >= os.environ.keys()
+
+
+def test_the_text_file_holds_the_same_data(tmp_path):
+    X = sp.random(20, 30, 0.3, "csr", np.float32, random_state=0)
+    Y = sp.random(20, 7, 0.2, "csr", np.float32, random_state=1)
+    Y.data[:] = 1
+    data.write_xmc(tmp_path / "train.txt", X, Y)
+    X_read, Y_read = read_xmc(tmp_path / "train.txt")
+    assert (X_read != X).nnz == 0
+    assert (Y_read != Y).nnz == 0
+
+
+def test_fasttext_gets_a_line_for_every_labelled_row(tmp_path):
+    X, Y = sp.csr_matrix([[0, 0.5, 0.1], [0.3, 0, 0]]), sp.csr_matrix([[1, 1], [0, 0]])
+    data.write_fasttext(tmp_path / "train.txt", X, Y)
+    data.write_fasttext(tmp_path / "test.txt", X)
+    assert (tmp_path / "train.txt").read_text() == "__label__0 __label__1 1 2\n"
+    assert (tmp_path / "test.txt").read_text() == "1 2\n0\n"
+
+
+def test_rankings_of_any_length_fit():
+    assert padded([[3], [1, 2, 0]], k=2).tolist() == [[3, -1], [1, 2]]
+
+
+def test_a_model_is_measured_by_its_files(tmp_path):
+    (tmp_path / "a").write_bytes(b"12345")
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep/b").write_bytes(b"678")
+    before = worker.measure_files(tmp_path)
+    assert before["model_bytes"] == 8
+    (tmp_path / "deep/b").write_bytes(b"679")
+    assert worker.measure_files(tmp_path)["model_sha256"] != before["model_sha256"]
+
+
+def test_the_peak_is_not_below_what_is_there():
+    block = np.ones(1 << 22)
+    resident = worker.resident_bytes()
+    assert worker.peak_bytes() >= resident > block.nbytes
+
+
+def test_the_tables_name_what_failed_and_what_is_not_comparable():
+    found = [
+        record("orchard-binary", train_s=2.0),
+        record("pecos-binary"),
+        record("fasttext", precision=50.0),
+        record("napkinxc-binary") | {"status": "failed", "reason": "killed by signal SIGKILL"},
+    ]
+    summaries = summary.summarise(found, EDITIONS)
+    table = tables.figures_table(summaries, {"cores": 2})
+    remarks = {row[1]: row[-1] for row in table.rows}
+    assert remarks["napkinXC PLT"] == "failed: killed by signal SIGKILL"
+    assert remarks["fastText hs"] == "not comparable: less accurate"
+    assert all(len(row) == len(table.header) for row in table.rows)
+    assert all(len(row) == len(table.record_header) for row in table.records)
+    ratios = tables.ratios_table(summary.ratios(summaries))
+    assert "0.20 ✓" in ratios.rows[0]
+    assert "1.00 ✗" in ratios.rows[0]
+    assert all(len(row) == len(ratios.record_header) for row in ratios.records)
+
+
+def test_tables_and_plots_of_the_scaling_part(tmp_path):
+    from bench import figures
+
+    found = [
+        record(name, dataset=dataset, threads=threads, train_s=n * (3 - threads) / 1e4)
+        for name in settings.SCALED
+        for dataset, n in settings.CURVE_DATASETS.items()
+        for threads in (1, 2)
+    ]
+    summaries = summary.summarise(found, EDITIONS)
+    labels, threads = tables.labels_table(summaries), tables.threads_table(summaries)
+    assert "grows like L^1.00" in labels.notes[0]
+    assert [row[i] for row in threads.rows[1:2] for i in (4, 7)] == ["2.00 ✓", "1.00 ✗"]
+    assert all(len(row) == len(labels.header) for row in labels.rows)
+    assert all(len(row) == len(threads.header) for row in threads.rows)
+    figures.plot_labels(summary.curve(summaries), tmp_path / "labels.png", tmp_path / "labels.svg")
+    figures.plot_peers(summaries[:3], tmp_path / "peers.png", tmp_path / "peers.svg")
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_the_peers_are_pinned_and_name_no_index():
+    pins = [line for line in peers.REQUIREMENTS.read_text().splitlines() if not line.startswith("#")]
+    assert {"libpecos==1.2.8", "omikuji==0.5.2", "napkinxc==0.7.2", "fasttext-wheel==0.9.2"} <= set(pins)
+    assert all(pin.count("==") == 1 and "/" not in pin for pin in pins)
