@@ -227,6 +227,23 @@ def lanes_hinge_step(typing_context, width, state, alpha, at, positives, bias, d
 
 
 @intrinsic
+def prefetch(typing_context, array, at):
+    """Tell the processor that array[at] will be read soon."""
+
+    def emit(context, builder, signature, arguments):
+        pointer = builder.gep(_data_pointer(context, builder, signature.args[0], arguments[0]), [arguments[1]])
+        byte = ir.IntType(8).as_pointer()
+        word = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        read, keep, data = (ir.Constant(word, number) for number in (0, 3, 1))
+        builder.call(function, [builder.bitcast(pointer, byte), read, keep, data])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), emit
+
+
+@intrinsic
 def address_of(typing_context, array):
     """The address of an array's first element, so that rows can be laid on cache lines."""
 

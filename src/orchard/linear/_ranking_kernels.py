@@ -9,7 +9,7 @@ MEAN, MAX = 0, 1  # how several copies of a label become one
 
 
 @njit(nogil=True, cache=True)
-def reach(X, first, last, normalise, tree, weights, lookup, combiner, discount, beam):
+def reach(X, first, last, normalise, tree, weights, combiner, discount, beam):
     """Search one tree for the rows first … last − 1 of X; returns (row that is not finite or −1, beam_nodes, beam_sizes,
     begins, scores): the log scores of the labels of place b of query q's beam are
     scores[begins[q · beam + b] : begins[q · beam + b + 1]].
@@ -28,7 +28,6 @@ def reach(X, first, last, normalise, tree, weights, lookup, combiner, discount, 
         scales,
         (children, levels),
         weights,
-        lookup,
         combiner,
         discount,
         levels.size - 2,
@@ -52,7 +51,6 @@ def reach(X, first, last, normalise, tree, weights, lookup, combiner, discount, 
         scales,
         (label_indptr, label_indices),
         weights,
-        lookup,
         combiner,
         discount,
         beam_nodes,
@@ -65,7 +63,7 @@ def reach(X, first, last, normalise, tree, weights, lookup, combiner, discount, 
 
 
 @njit(nogil=True, cache=True)
-def best_of_tree(X, first, last, normalise, tree, weights, lookup, combiner, discount, beam, ids, best, depths):
+def best_of_tree(X, first, last, normalise, tree, weights, combiner, discount, beam, ids, best, depths):
     """The best labels of one tree in which every label stands once.
 
     ids, best, depths : int32, float32, float32 (n, k); the rows first … last − 1 are written: labels, their scores in
@@ -73,9 +71,7 @@ def best_of_tree(X, first, last, normalise, tree, weights, lookup, combiner, dis
     Returns a row that is not finite, or −1.
     """
     _, _, label_indptr, label_indices, node_depths = tree
-    bad_row, beam_nodes, _, begins, scores = reach(
-        X, first, last, normalise, tree, weights, lookup, combiner, discount, beam
-    )
+    bad_row, beam_nodes, _, begins, scores = reach(X, first, last, normalise, tree, weights, combiner, discount, beam)
     k = ids.shape[1]
     best_scores, best_places = np.empty(k, np.float32), np.empty(k, np.int64)
     for query in range(last - first):
@@ -99,7 +95,7 @@ def best_of_tree(X, first, last, normalise, tree, weights, lookup, combiner, dis
 
 @njit(nogil=True, cache=True)
 def labels_of_tree(
-    X, first, last, normalise, tree, weights, lookup, combiner, discount, beam, merge, sums, copies, sum_of_depths
+    X, first, last, normalise, tree, weights, combiner, discount, beam, merge, sums, copies, sum_of_depths
 ):
     """All labels that each row reached in one tree, copies merged by their mean or maximum over those reached.
 
@@ -108,7 +104,7 @@ def labels_of_tree(
     """
     _, _, label_indptr, label_indices, node_depths = tree
     bad_row, beam_nodes, beam_sizes, begins, log_scores = reach(
-        X, first, last, normalise, tree, weights, lookup, combiner, discount, beam
+        X, first, last, normalise, tree, weights, combiner, discount, beam
     )
     n_queries = last - first
     indptr = np.zeros(n_queries + 1, np.int64)

@@ -8,24 +8,12 @@ one query alone gets the same scores to the bit as among thousands.
 import numpy as np
 from numba import njit
 
-from orchard.linear._lanes import fma, lanes_dot_in_order
+from orchard.linear._lanes import fma, lanes_dot_in_order, prefetch
+from orchard.linear._layout_kernels import codes_per_word, dense_mark, find_row, sparse_header
 from orchard.linear._solver_kernels import on_cache_lines
 
 SPREAD = 32  # lanes of a dense row
 LOG_SIGMOID = 0  # combiner codes; a code p > 0 is the hinge to the power of p
-
-
-@njit(nogil=True, cache=True)
-def fill_buckets(node_rows, row_features, shifts, node_buckets, buckets):
-    """See TreeModel.lookup."""
-    for node in range(shifts.size):
-        begin, end = node_rows[node], node_rows[node + 1]
-        row = begin
-        for bucket in range(node_buckets[node], node_buckets[node + 1]):
-            first_feature = (bucket - node_buckets[node]) << np.int64(shifts[node])
-            while row < end and row_features[row] < first_feature:
-                row += 1
-            buckets[bucket] = row - begin
 
 
 @njit(nogil=True, cache=True)
@@ -41,94 +29,116 @@ def log_gain(margin, combiner):
 
 
 @njit(nogil=True, cache=True)
-def score_alone(features, values, scale, node, weights, lookup, combiner, parent_score, scores):
-    """scores[o] = parent_score + log g(w_o·x + b_o) for every output o of a node; x is `values` times `scale`."""
-    node_outputs, biases, node_rows, row_features, node_entries, row_begins, entry_outputs, entry_weights = weights
-    shifts, node_buckets, buckets = lookup
-    n_outputs = node_outputs[node + 1] - node_outputs[node]
-    for output in range(n_outputs):
-        scores[output] = 0
-    shift = np.int64(shifts[node])
-    first_bucket, first_row = node_buckets[node], node_rows[node]
-    first_begin, first_entry = first_row + node, node_entries[node]
-    for place in range(features.size):
-        feature = features[place]
-        bucket = first_bucket + (feature >> shift)
-        row, end = buckets[bucket], buckets[bucket + 1]
-        if shift > 0:
-            while row < end and row_features[first_row + row] < feature:
-                row += 1
-            if row < end and row_features[first_row + row] != feature:
-                continue
-        if row < end:
-            value = values[place]
-            begin = first_begin + row
-            for entry in range(first_entry + row_begins[begin], first_entry + row_begins[begin + 1]):
-                output = entry_outputs[entry]
-                scores[output] = fma(value, entry_weights[entry], scores[output])
-    bias = node_outputs[node]
-    for output in range(n_outputs):
-        scores[output] = parent_score + log_gain(scale * scores[output] + biases[bias + output], combiner)
+def hits_of(features, values, node, weights, hit_rows, hit_values, n_hits):
+    """Append where the node's rows for a query's features begin, and the query's values; returns how many there are now.
 
-
-@njit(nogil=True, cache=True)
-def hits_of(features, values, node, weights, lookup, hit_rows, hit_values, n_hits):
-    """Append the node's rows for a query's features, and the query's values; returns how many there are now."""
-    _, _, node_rows, row_features, _, _, _, _ = weights
-    shifts, node_buckets, buckets = lookup
-    shift = np.int64(shifts[node])
-    first_bucket, first_row = node_buckets[node], node_rows[node]
+    The rows are asked for from memory here and read later: one by one, each would be waited for.
+    """
+    _, _, node_slots, slots, node_words, _, all_weights = weights
+    begin, end, first_word = node_slots[node], node_slots[node + 1], node_words[node]
     for place in range(features.size):
-        feature = features[place]
-        bucket = first_bucket + (feature >> shift)
-        row, end = buckets[bucket], buckets[bucket + 1]
-        if shift > 0:
-            while row < end and row_features[first_row + row] < feature:
-                row += 1
-            end = end if row < end and row_features[first_row + row] == feature else row
-        hit_rows[n_hits] = row
-        hit_values[n_hits] = values[place]
-        n_hits += 1 if row < end else 0
+        row = find_row(features[place], slots, begin, end)
+        if row >= 0:
+            prefetch(all_weights, first_word + row)
+            hit_rows[n_hits] = row
+            hit_values[n_hits] = values[place]
+            n_hits += 1
     return n_hits
 
 
 @njit(nogil=True, cache=True)
-def score_together(X, first, queries, scales, node, weights, lookup, combiner, parent_scores, begins, scores, scratch):
+def score_alone(n_hits, hit_rows, hit_values, scale, node, weights, combiner, parent_score, scores):
+    """scores[o] = parent_score + log g(w_o·x + b_o) for every output o of a node; x is the hits' values times `scale`."""
+    node_outputs, biases, _, _, node_words, codes, all_weights = weights
+    n_outputs = node_outputs[node + 1] - node_outputs[node]
+    per_word, mark = codes_per_word(codes), dense_mark(codes)
+    for output in range(n_outputs):
+        scores[output] = 0
+    for hit in range(n_hits):
+        at = node_words[node] + hit_rows[hit]
+        value = hit_values[hit]
+        n = np.int64(codes[per_word * at])
+        if n == mark:
+            for output in range(n_outputs):
+                scores[output] = fma(value, all_weights[at + 1 + output], scores[output])
+        else:
+            first_code, first_weight = per_word * at + 1, at + sparse_header(n, per_word)
+            for place in range(n):
+                output = codes[first_code + place]
+                scores[output] = fma(value, all_weights[first_weight + place], scores[output])
+    first_bias = node_outputs[node]
+    for output in range(n_outputs):
+        scores[output] = parent_score + log_gain(scale * scores[output] + biases[first_bias + output], combiner)
+
+
+@njit(nogil=True, cache=True)
+def score_together(
+    X,
+    first,
+    queries,
+    scales,
+    node,
+    weights,
+    combiner,
+    parent_scores,
+    begins,
+    scores,
+    spread,
+    row_numbers,
+    hit_rows,
+    hit_values,
+):
     """`score_alone` for several queries: the weights are spread into dense rows of SPREAD lanes, as training has them.
 
     queries : int64 (n,), counted from `first`; begins : int64 (n,), where the scores of each go; parent_scores : float32.
-    scratch : (W float32 zeros, zeros again on return; hit_rows int32; hit_values float32), all large enough.
+    spread : float32 zeros, zeros again on return, SPREAD for every row; row_numbers : int32, one for every word of the
+    node; hit_rows, hit_values : room for all values of the queries.
     """
     indptr, indices, data = X
-    node_outputs, biases, node_rows, _, node_entries, row_begins, entry_outputs, entry_weights = weights
-    spread, hit_rows, hit_values = scratch
+    node_outputs, biases, node_slots, _, node_words, codes, all_weights = weights
     n_outputs = node_outputs[node + 1] - node_outputs[node]
-    n_rows = node_rows[node + 1] - node_rows[node]
-    first_begin, first_entry = node_rows[node] + node, node_entries[node]
-    W = spread[: n_rows * SPREAD].reshape(n_rows, SPREAD)
-    lanes = np.empty(SPREAD, np.float32)
+    per_word, mark = codes_per_word(codes), dense_mark(codes)
+    first_word, last_word = node_words[node], node_words[node + 1]
+    row_begins = np.empty(node_slots[node + 1] - node_slots[node], np.int64)
+    n_rows, at = 0, first_word
+    while at < last_word:
+        row_begins[n_rows] = at
+        row_numbers[at - first_word] = n_rows
+        n = np.int64(codes[per_word * at])
+        at += 1 + n_outputs if n == mark else sparse_header(n, per_word) + n
+        n_rows += 1
+
     hit_indptr = np.zeros(queries.size + 1, np.int64)
     n_hits = 0
     for turn in range(queries.size):
         begin, end = indptr[first + queries[turn]], indptr[first + queries[turn] + 1]
-        n_hits = hits_of(indices[begin:end], data[begin:end], node, weights, lookup, hit_rows, hit_values, n_hits)
+        n_hits = hits_of(indices[begin:end], data[begin:end], node, weights, hit_rows, hit_values, n_hits)
         hit_indptr[turn + 1] = n_hits
+    for hit in range(n_hits):
+        hit_rows[hit] = row_numbers[hit_rows[hit]]
 
-    next_entry = np.empty(n_rows, np.int64)  # outputs ascend in a row: every block goes on where the last one stopped
-    for row in range(n_rows):
-        next_entry[row] = first_entry + row_begins[first_begin + row]
+    W = spread[: n_rows * SPREAD].reshape(n_rows, SPREAD)
+    lanes = np.empty(SPREAD, np.float32)
+    n_done = np.zeros(n_rows, np.int64)  # outputs ascend in a row: every block goes on where the last one stopped
     for block in range(0, n_outputs, SPREAD):
+        block_end = min(block + SPREAD, n_outputs)
         for row in range(n_rows):
-            begin, end = next_entry[row], first_entry + row_begins[first_begin + row + 1]
-            entry = begin
-            while entry < end and entry_outputs[entry] < block + SPREAD:
-                W[row, entry_outputs[entry] - block] = entry_weights[entry]
-                entry += 1
-            next_entry[row] = entry
+            at = row_begins[row]
+            n = np.int64(codes[per_word * at])
+            if n == mark:
+                for output in range(block, block_end):
+                    W[row, output - block] = all_weights[at + 1 + output]
+            else:
+                first_code, first_weight = per_word * at + 1, at + sparse_header(n, per_word)
+                place = n_done[row]
+                while place < n and codes[first_code + place] < block_end:
+                    W[row, codes[first_code + place] - block] = all_weights[first_weight + place]
+                    place += 1
+                n_done[row] = place
         for turn in range(queries.size):
             lanes_dot_in_order(SPREAD, W, hit_rows, hit_values, hit_indptr[turn], hit_indptr[turn + 1], lanes)
             scale, parent_score = scales[queries[turn]], parent_scores[turn]
-            for output in range(block, min(block + SPREAD, n_outputs)):
+            for output in range(block, block_end):
                 margin = scale * lanes[output - block] + biases[node_outputs[node] + output]
                 scores[begins[turn] + output] = parent_score + log_gain(margin, combiner)
         spread[: n_rows * SPREAD] = 0
@@ -136,15 +146,16 @@ def score_together(X, first, queries, scales, node, weights, lookup, combiner, p
 
 @njit(nogil=True, cache=True)
 def score_pairs(
-    X, first, n_pairs, pair_nodes, pair_queries, pair_scores, pair_begins, order, scales, weights, lookup, combiner, scores
+    X, first, n_pairs, pair_nodes, pair_queries, pair_scores, pair_begins, order, scales, weights, combiner, scores
 ):
     """The scores of all outputs of a node for a query, for many such pairs, in the given order (sorted by node).
 
     pair_scores : the log score of the path so far, discounted.  scores : pair p's begin at pair_begins[p].
     """
     indptr, indices, data = X
-    node_outputs, _, node_rows, _, node_entries, _, _, _ = weights
-    spread, hit_rows, hit_values = np.empty(0, np.float32), np.empty(0, np.int32), np.empty(0, np.float32)
+    node_outputs, _, node_slots, _, node_words, _, _ = weights
+    spread, row_numbers = np.empty(0, np.float32), np.empty(0, np.int32)
+    hit_rows, hit_values = np.empty(0, np.int32), np.empty(0, np.float32)
     turn = 0
     while turn < n_pairs:
         node = pair_nodes[order[turn]]
@@ -153,18 +164,20 @@ def score_pairs(
             query = first + pair_queries[order[stop]]
             n_values += indptr[query + 1] - indptr[query]
             stop += 1
+        if hit_rows.size < n_values:
+            hit_rows, hit_values = np.empty(n_values, np.int32), np.empty(n_values, np.float32)
         n_outputs = node_outputs[node + 1] - node_outputs[node]
-        n_rows = node_rows[node + 1] - node_rows[node]
-        n_entries = node_entries[node + 1] - node_entries[node]
+        n_rows = (node_slots[node + 1] - node_slots[node]) // 2
+        n_words = node_words[node + 1] - node_words[node]
         n_blocks = -(-n_outputs // SPREAD)
         # Nanoseconds, roughly: a dense row is a few loads, a sparse one a loop of unforeseeable length.
-        alone = n_values * (6.0 + n_entries / (n_rows + 1))
-        together = n_blocks * (10.0 * n_rows + 1.5 * n_values) + 2.0 * n_entries + 1.5 * n_values
-        if n_outputs > 0 and stop - turn > 1 and together < alone:
+        alone = n_values * (6.0 + n_words / (n_rows + 1))
+        together = n_blocks * (10.0 * n_rows + 1.5 * n_values) + 2.0 * n_words + 1.5 * n_values
+        if stop - turn > 1 and together < alone:
             if spread.size < n_rows * SPREAD:
                 spread = on_cache_lines(n_rows * SPREAD)
-            if hit_rows.size < n_values:
-                hit_rows, hit_values = np.empty(n_values, np.int32), np.empty(n_values, np.float32)
+            if row_numbers.size < n_words:
+                row_numbers = np.empty(n_words, np.int32)
             pairs = order[turn:stop]
             score_together(
                 X,
@@ -173,26 +186,23 @@ def score_pairs(
                 scales,
                 node,
                 weights,
-                lookup,
                 combiner,
                 pair_scores[pairs],
                 pair_begins[pairs],
                 scores,
-                (spread, hit_rows, hit_values),
+                spread,
+                row_numbers,
+                hit_rows,
+                hit_values,
             )
         else:
             for pair in order[turn:stop]:
-                begin, end = indptr[first + pair_queries[pair]], indptr[first + pair_queries[pair] + 1]
+                query = pair_queries[pair]
+                begin, end = indptr[first + query], indptr[first + query + 1]
+                n_hits = hits_of(indices[begin:end], data[begin:end], node, weights, hit_rows, hit_values, 0)
+                own_scores = scores[pair_begins[pair] : pair_begins[pair] + n_outputs]
                 score_alone(
-                    indices[begin:end],
-                    data[begin:end],
-                    scales[pair_queries[pair]],
-                    node,
-                    weights,
-                    lookup,
-                    combiner,
-                    pair_scores[pair],
-                    scores[pair_begins[pair] : pair_begins[pair] + n_outputs],
+                    n_hits, hit_rows, hit_values, scales[query], node, weights, combiner, pair_scores[pair], own_scores
                 )
         turn = stop
 
@@ -250,7 +260,7 @@ def row_scales(X, first, last, normalise, scales):
 
 @njit(nogil=True, cache=True)
 def beam_search(
-    X, first, last, scales, tree, weights, lookup, combiner, discount, n_levels, beam_nodes, beam_scores, beam_sizes
+    X, first, last, scales, tree, weights, combiner, discount, n_levels, beam_nodes, beam_scores, beam_sizes
 ):
     """The best nodes of the rows first … last − 1 of X after `n_levels` levels; a leaf that is reached earlier stays.
 
@@ -305,7 +315,6 @@ def beam_search(
             order,
             scales,
             weights,
-            lookup,
             combiner,
             scores,
         )
@@ -337,7 +346,6 @@ def score_labels(
     scales,
     labels,
     weights,
-    lookup,
     combiner,
     discount,
     beam_nodes,
@@ -385,7 +393,6 @@ def score_labels(
         order,
         scales,
         weights,
-        lookup,
         combiner,
         scores,
     )

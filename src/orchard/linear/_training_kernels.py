@@ -1,8 +1,9 @@
-"""What surrounds the solver: who trains where, a node's samples in local feature ids, pruned weights laid out for search."""
+"""What surrounds the solver: who trains where, a node's samples in local feature ids, weights packed for search."""
 
 import numpy as np
 from numba import njit
 
+from orchard.linear._layout_kernels import pack, set_bits_ascending
 from orchard.linear._solver_kernels import NARROW, solve_narrow, solve_wide
 
 
@@ -44,27 +45,6 @@ def transpose(indptr, indices, n_columns):
             row_ids[free[column]] = row
             free[column] += 1
     return column_indptr, row_ids
-
-
-@njit(nogil=True, cache=True)
-def set_bits_ascending(bitmap, found):
-    """Write the positions of the bits set in `bitmap` (uint64) to `found`, ascending; clears the bitmap."""
-    n_found = 0
-    for word in range(bitmap.size):
-        bits = bitmap[word]
-        bitmap[word] = 0
-        base = word * 64
-        while bits:
-            lowest = bits & (~bits + np.uint64(1))
-            position = 0
-            below = lowest - np.uint64(1)  # its ones are the zeros under the lowest bit
-            while below:
-                below &= below - np.uint64(1)
-                position += 1
-            found[n_found] = base + position
-            n_found += 1
-            bits ^= lowest
-    return n_found
 
 
 @njit(nogil=True, cache=True)
@@ -159,10 +139,9 @@ def train_node(
     Returns (output_indptr, features, weights, biases, visits, passes): weights of at least `threshold`, output by
     output, and how many samples were visited in how many passes.
     """
-    X_indptr, X_indices, X_data = X
     for i in range(samples.size):
         position[samples[i]] = i
-    whole = samples.size == X_indptr.size - 1
+    whole = samples.size == X[0].size - 1
     if whole:  # one-vs-all and the root: X itself, no copy
         rows, features = X, np.empty(0, np.int32)
         private = np.zeros(samples.size, np.float32)
@@ -212,12 +191,10 @@ def train_node(
 
 
 @njit(nogil=True, cache=True)
-def rows_of_outputs(output_indptr, features, weights, counts, bitmap, row_outputs):
-    """Turn weights that stand output by output into one row per feature: what a search reads together lies together.
+def pack_outputs(output_indptr, features, weights, counts, bitmap, kind):
+    """Turn weights that stand output by output into one row per feature, laid out for search: (slots, words).
 
-    counts : int32 (d,), zeros; bitmap : uint64 (⌈d/64⌉,), zeros; both zeros again on return.
-    row_outputs : integers (n_entries,), receives the output of every entry, ascending in a row.
-    Returns (row_features, row_begins, row_weights), features ascending.
+    counts : int32 (d,), zeros; bitmap : uint64 (⌈d/64⌉,), zeros; both zeros again on return.  kind : see `pack`.
     """
     n_rows = 0
     for feature in features:
@@ -226,10 +203,11 @@ def rows_of_outputs(output_indptr, features, weights, counts, bitmap, row_output
         bitmap[feature >> 6] |= np.uint64(1) << np.uint64(feature & 63)
     row_features = np.empty(n_rows, np.int32)
     set_bits_ascending(bitmap, row_features)
-    row_begins = np.zeros(n_rows + 1, np.uint32)
+    row_begins = np.zeros(n_rows + 1, np.int64)
     for row in range(n_rows):
-        row_begins[row + 1] = row_begins[row] + np.uint32(counts[row_features[row]])
+        row_begins[row + 1] = row_begins[row] + counts[row_features[row]]
         counts[row_features[row]] = row_begins[row]
+    row_outputs = np.empty(features.size, np.int32)
     row_weights = np.empty(features.size, np.float32)
     for output in range(output_indptr.size - 1):
         for entry in range(output_indptr[output], output_indptr[output + 1]):
@@ -239,4 +217,4 @@ def rows_of_outputs(output_indptr, features, weights, counts, bitmap, row_output
             row_weights[place] = weights[entry]
     for feature in row_features:
         counts[feature] = 0
-    return row_features, row_begins, row_weights
+    return pack(row_features, row_begins, row_outputs, row_weights, output_indptr.size - 1, kind)

@@ -13,7 +13,9 @@ from orchard.linear.model import TreeModel
 # Every combiner turns margins into a score Π g(z) down the path; 'l2-hinge' is Parabel's, 'l3-hinge' XR-Linear's.
 COMBINERS = {f"l{power}-hinge": power for power in range(1, 6)} | {"sigmoid": _search_kernels.LOG_SIGMOID}
 MERGES = {"mean": _ranking_kernels.MEAN, "max": _ranking_kernels.MAX}
-CHUNK = int(os.environ.get("CH","1024"))  # queries that go down the tree together; so many that a node's weights are used while they are cached
+CHUNK = int(
+    os.environ.get("CH", "1024")
+)  # queries that go down the tree together; so many that a node's weights are used while they are cached
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ def beams(
     nodes, scores = np.empty((n, settings.beam), np.int32), np.empty((n, settings.beam), np.float32)
     sizes, scales = np.empty(n, np.int64), np.empty(n, np.float32)
     arrays = csr_arrays(X)
-    (children, levels, *_), weights, lookup = model.for_search
+    (children, levels, *_), weights = model.for_search
 
     def chunk(first, last):
         _refuse(_search_kernels.row_scales(arrays, first, last, settings.normalise, scales[first:last]))
@@ -132,7 +134,6 @@ def beams(
             scales[first:last],
             (children, levels),
             weights,
-            lookup,
             COMBINERS[settings.combiner],
             np.float32(settings.discount),
             n_levels,
@@ -162,7 +163,7 @@ def match(model: TreeModel, X: sp.csr_matrix, settings: SearchSettings, n_jobs: 
 
 def _chunk(models: list[TreeModel], beam: int) -> int:
     """Fewer queries at once where leaves are so large that their scores would fill the memory (one-vs-all)."""
-    most_scores = max(model.most_outputs * min(beam, model.tree.n_leaves) for model in models)
+    most_scores = max(int(np.diff(model.node_outputs).max()) * min(beam, model.tree.n_leaves) for model in models)
     return int(np.clip((1 << 24) // max(most_scores, 1), 1, CHUNK))
 
 

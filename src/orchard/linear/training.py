@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from orchard.linear import _training_kernels
 from orchard.linear._solver_kernels import LOGISTIC, SQUARED_HINGE
-from orchard.linear.model import TreeModel, output_type
+from orchard.linear.model import TreeModel, code_type, outputs_of_nodes
 from orchard.trees.label_tree import LabelTree
 
 LOSSES = {"squared-hinge": SQUARED_HINGE, "logistic": LOGISTIC}
@@ -94,9 +94,8 @@ class TreeTrainer:
         self.X = X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), X.data
         self.n_samples, self.n_features = X.shape
         self.of_labels, self.of_nodes = samples_of_labels(Y), samples_of_nodes(Y, tree)
-        n_children, n_held = np.diff(tree.children), np.diff(tree.label_indptr)
-        self.n_outputs = np.where(n_children > 0, n_children, np.where(n_held > 1, n_held, 0))
-        self.output_type = output_type(self.n_outputs.max())
+        self.n_outputs = outputs_of_nodes(tree)
+        self.kind = np.empty(0, code_type(self.n_outputs.max()))
         self.nodes = [None] * tree.n_nodes  # what was trained so far
         self._scratch = threading.local()
 
@@ -135,7 +134,7 @@ class TreeTrainer:
         else:
             lists, outputs = self.of_nodes, np.arange(tree.children[node] + first, tree.children[node] + last)
         position, occurrences, bitmap = self._thread_scratch()
-        *trained, n_visits, n_passes = _training_kernels.train_node(
+        *trained, _n_visits, _n_passes = _training_kernels.train_node(
             self.X,
             samples,
             (lists.indptr, lists.indices),
@@ -151,20 +150,16 @@ class TreeTrainer:
             np.float32(settings.threshold),
             _seed_of(self.seed, node, first),
         )
-        return self._rows(*trained) if whole else trained
+        return self._packed(*trained) if whole else trained
 
-    def _rows(self, output_indptr, features, weights, biases):
+    def _packed(self, output_indptr, features, weights, biases):
         _, counts, bitmap = self._thread_scratch()
-        outputs = np.empty(features.size, self.output_type)
-        row_features, row_begins, row_weights = _training_kernels.rows_of_outputs(
-            output_indptr, features, weights, counts, bitmap, outputs
-        )
-        return row_features, row_begins, outputs, row_weights, biases
+        return biases, *_training_kernels.pack_outputs(output_indptr, features, weights, counts, bitmap, self.kind)
 
     def _join(self, pieces):
         counts = np.concatenate([np.diff(piece[0]) for piece in pieces])
         features, weights, biases = (np.concatenate(arrays) for arrays in list(zip(*pieces, strict=True))[1:])
-        return self._rows(np.concatenate([[0], np.cumsum(counts)]), features, weights, biases)
+        return self._packed(np.concatenate([[0], np.cumsum(counts)]), features, weights, biases)
 
     def _thread_scratch(self):
         if not hasattr(self._scratch, "arrays"):
