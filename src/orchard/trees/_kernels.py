@@ -1,12 +1,16 @@
 """Kernels of the tree builders.
 
-Strict floating point (no fastmath): the same split on every machine, whatever its vector units.
+Strict floating point (no fastmath), sums in a fixed order: the same split on every machine and with any number of
+threads. Centres are float32 pairs (plus, minus), side by side because every feature of a row needs both: half the
+memory of doubles, and the time goes into waiting for memory.
 """
 
 import numpy as np
 from numba import njit
 
-PLUS, MINUS = 0, 1
+PLUS, MINUS, NOWHERE = 0, 1, -1
+ZERO = np.float32(0)
+LAST_ID = 1 << 30
 
 
 @njit(nogil=True, cache=True)
@@ -36,9 +40,102 @@ def kth_smallest(values, k):
 
 
 @njit(nogil=True, cache=True)
-def _add_row(indptr, indices, data, row, sign, side, sums):
-    for entry in range(indptr[row], indptr[row + 1]):
-        sums[indices[entry], side] += sign * data[entry]
+def dot_rows(indptr, indices, data, rows, sums, dots, first, last):
+    """⟨v, sums⟩ with both sides, for the rows at `first` … `last` − 1; dots : float32 (n, 2).
+
+    Four entries at a time, each with a sum of its own: a sum must wait for the addition before it, four need not.
+    """
+    for i in range(first, last):
+        begin, end = indptr[rows[i]], indptr[rows[i] + 1]
+        plus_0, plus_1, plus_2, plus_3 = ZERO, ZERO, ZERO, ZERO
+        minus_0, minus_1, minus_2, minus_3 = ZERO, ZERO, ZERO, ZERO
+        rest = begin + (end - begin) // 4 * 4
+        for e in range(begin, rest, 4):
+            f, g, h, k = (
+                np.uint32(indices[e]),
+                np.uint32(indices[e + 1]),
+                np.uint32(indices[e + 2]),
+                np.uint32(indices[e + 3]),
+            )
+            plus_0 += data[e] * sums[f, PLUS]
+            minus_0 += data[e] * sums[f, MINUS]
+            plus_1 += data[e + 1] * sums[g, PLUS]
+            minus_1 += data[e + 1] * sums[g, MINUS]
+            plus_2 += data[e + 2] * sums[h, PLUS]
+            minus_2 += data[e + 2] * sums[h, MINUS]
+            plus_3 += data[e + 3] * sums[k, PLUS]
+            minus_3 += data[e + 3] * sums[k, MINUS]
+        for e in range(rest, end):
+            f = np.uint32(indices[e])
+            plus_0 += data[e] * sums[f, PLUS]
+            minus_0 += data[e] * sums[f, MINUS]
+        dots[i, PLUS] = (plus_0 + plus_1) + (plus_2 + plus_3)
+        dots[i, MINUS] = (minus_0 + minus_1) + (minus_2 + minus_3)
+
+
+@njit(nogil=True, cache=True)
+def assign(dots, side, fewest_plus, most_plus, new_side):
+    """Steps 1 to 3 of labeltrees §3.1 from the dots with the sums of each side; the objective, and how many rows move.
+
+    side : int8 (n,), NOWHERE for a row that is in neither sum.  new_side : int8 (n,), receives the sides.
+    """
+    n = side.size
+    # ‖sums‖² is the sum of ⟨v, sums⟩ over a side's own rows: no pass over the d features is needed.
+    plus_squared, minus_squared = 0.0, 0.0
+    for i in range(n):
+        if side[i] == PLUS:
+            plus_squared += dots[i, PLUS]
+        elif side[i] == MINUS:
+            minus_squared += dots[i, MINUS]
+    plus_scale = np.float32(1 / np.sqrt(plus_squared)) if plus_squared > 0 else ZERO
+    minus_scale = np.float32(1 / np.sqrt(minus_squared)) if minus_squared > 0 else ZERO
+    scores = np.empty(n, np.float32)
+    for i in range(n):
+        scores[i] = dots[i, PLUS] * plus_scale - dots[i, MINUS] * minus_scale
+
+    # Sorting is more than is needed: the score of the last row on the plus side decides, ties by row id.
+    selected = scores.copy()
+    n_plus, cut = most_plus, kth_smallest(selected, n - most_plus)
+    if fewest_plus < most_plus and cut <= 0:
+        n_plus, cut = fewest_plus, kth_smallest(selected, n - fewest_plus)
+    ties_allowed = n_plus
+    for i in range(n):
+        ties_allowed -= scores[i] > cut
+
+    plus, minus, n_moved = 0.0, 0.0, 0
+    for i in range(n):
+        new_side[i] = MINUS
+        if scores[i] > cut:
+            new_side[i] = PLUS
+        elif scores[i] == cut and ties_allowed > 0:
+            new_side[i] = PLUS
+            ties_allowed -= 1
+        if new_side[i] == PLUS:
+            plus += dots[i, PLUS]
+        else:
+            minus += dots[i, MINUS]
+        n_moved += new_side[i] != side[i]
+    return (plus * plus_scale + minus * minus_scale) / n, n_moved
+
+
+@njit(nogil=True, cache=True)
+def move_rows(indptr, indices, data, rows, side, new_side, sums, first, last):
+    """Bring the sums up to the new sides of the rows at `first` … `last` − 1, and `side` too.
+
+    Only the rows that change sides move the centres: after a few rounds that is almost none.
+    """
+    for i in range(first, last):
+        if side[i] == new_side[i]:
+            continue
+        begin, end = indptr[rows[i]], indptr[rows[i] + 1]
+        if side[i] == NOWHERE:
+            for e in range(begin, end):
+                sums[np.uint32(indices[e]), new_side[i]] += data[e]
+        else:
+            for e in range(begin, end):
+                sums[np.uint32(indices[e]), new_side[i]] += data[e]
+                sums[np.uint32(indices[e]), side[i]] -= data[e]
+        side[i] = new_side[i]
 
 
 @njit(nogil=True, cache=True)
@@ -47,70 +144,56 @@ def bisect(indptr, indices, data, rows, seeds, fewest_plus, most_plus, tolerance
 
     rows : row ids of the CSR matrix, ascending.  seeds : the positions in `rows` of the two first centres.
     fewest_plus, most_plus : equal, or one apart; the row in the middle then goes by the sign of its score (step 3).
-    sums : zeros (d, 2), zeros again on return; Σ v of the plus and of the minus side, so μ± = sums / ‖sums‖.
+    sums : zeros float32 (d, 2), zeros again on return; Σ v of the plus and of the minus side, so μ± = sums / ‖sums‖.
     """
     n = rows.size
-    side = np.full(n, -1, np.int8)  # −1: on no side yet
-    dots = np.empty((n, 2), np.float64)
-    scores = np.empty(n, np.float64)
-    selected = np.empty(n, np.float64)
-    for s in (PLUS, MINUS):
-        side[seeds[s]] = s
-        _add_row(indptr, indices, data, rows[seeds[s]], 1.0, s, sums)
-
+    side, new_side = np.full(n, NOWHERE, np.int8), np.full(n, NOWHERE, np.int8)
+    dots = np.empty((n, 2), np.float32)
+    new_side[seeds[PLUS]], new_side[seeds[MINUS]] = PLUS, MINUS
     objective = -np.inf
     for _ in range(max_iterations):
-        # ‖sums‖² is the sum of ⟨v, sums⟩ over a side's own rows: no pass over the d features is needed.
-        squared_norms = np.zeros(2, np.float64)
-        for i in range(n):
-            plus, minus = 0.0, 0.0
-            for entry in range(indptr[rows[i]], indptr[rows[i] + 1]):
-                plus += data[entry] * sums[indices[entry], PLUS]
-                minus += data[entry] * sums[indices[entry], MINUS]
-            dots[i, PLUS], dots[i, MINUS] = plus, minus
-            if side[i] >= 0:
-                squared_norms[side[i]] += dots[i, side[i]]
-        for s in (PLUS, MINUS):
-            scale = 1.0 / np.sqrt(squared_norms[s]) if squared_norms[s] > 0 else 0.0
-            for i in range(n):
-                dots[i, s] *= scale  # now ⟨v, μ⟩
-        for i in range(n):
-            scores[i] = dots[i, PLUS] - dots[i, MINUS]
-            selected[i] = scores[i]
-
-        # Sorting is more than is needed: the score of the last row on the plus side decides, ties by row id.
-        n_plus, cut = most_plus, kth_smallest(selected, n - most_plus)
-        if fewest_plus < most_plus and cut <= 0:
-            n_plus, cut = fewest_plus, kth_smallest(selected, n - fewest_plus)
-        ties_allowed = n_plus
-        for i in range(n):
-            if scores[i] > cut:
-                ties_allowed -= 1
-
-        previous, objective = objective, 0.0
-        for i in range(n):
-            new_side = MINUS
-            if scores[i] > cut:
-                new_side = PLUS
-            elif scores[i] == cut and ties_allowed > 0:
-                new_side = PLUS
-                ties_allowed -= 1
-            objective += dots[i, new_side]
-            # Only the rows that change sides move the centres: after a few rounds that is almost none.
-            if side[i] != new_side:
-                if side[i] >= 0:
-                    _add_row(indptr, indices, data, rows[i], -1.0, side[i], sums)
-                _add_row(indptr, indices, data, rows[i], 1.0, new_side, sums)
-                side[i] = new_side
-        objective /= n
-        if objective - previous <= tolerance:
+        move_rows(indptr, indices, data, rows, side, new_side, sums, 0, n)
+        dot_rows(indptr, indices, data, rows, sums, dots, 0, n)
+        previous = objective
+        objective, n_moved = assign(dots, side, fewest_plus, most_plus, new_side)
+        if n_moved == 0 or objective - previous <= tolerance:
             break
 
+    n_entries = 0
     for i in range(n):
-        for entry in range(indptr[rows[i]], indptr[rows[i] + 1]):
-            sums[indices[entry], PLUS] = 0.0
-            sums[indices[entry], MINUS] = 0.0
-    return side, objective
+        n_entries += indptr[rows[i] + 1] - indptr[rows[i]]
+    if n_entries > sums.shape[0]:
+        sums[:] = ZERO
+    else:
+        for i in range(n):
+            for e in range(indptr[rows[i]], indptr[rows[i] + 1]):
+                sums[indices[e], PLUS], sums[indices[e], MINUS] = ZERO, ZERO
+    return new_side, objective
+
+
+@njit(nogil=True, cache=True)
+def plus_range(n_rows, n_clusters):
+    """The fewest and the most rows of the plus side: in proportion to its clusters, ⌈K/2⌉ of K.
+
+    So that all clusters can end with ⌊n/K⌋ or ⌈n/K⌉ rows.
+    """
+    share = n_rows * ((n_clusters + 1) // 2)
+    return share // n_clusters, -(-share // n_clusters)
+
+
+@njit(nogil=True, cache=True)
+def part(order, side):
+    """Put the plus rows of `order` first, each side in its old order; how many they are."""
+    rows = order.copy()
+    position = 0
+    for s in (PLUS, MINUS):
+        for i in range(rows.size):
+            if side[i] == s:
+                order[position] = rows[i]
+                position += 1
+        if s == PLUS:
+            n_plus = position
+    return n_plus
 
 
 @njit(nogil=True, cache=True)
@@ -122,25 +205,52 @@ def split_nodes(
     order : int64 (n,), node i holds order[boundaries[i] : boundaries[i + 1]] and must become clusters[i] clusters.
     cuts : (n_nodes,), receives the position in `order` where a node's minus side begins (its end if it is a leaf).
     """
-    sums = np.zeros((n_features, 2), np.float64)
+    sums = np.zeros((n_features, 2), np.float32)
     for node in range(first, last):
         begin, end = boundaries[node], boundaries[node + 1]
-        if clusters[node] == 1:
-            cuts[node] = end
-            continue
-        rows = order[begin:end].copy()
-        # In proportion to the clusters of each side, so that all clusters can end with ⌊n/K⌋ or ⌈n/K⌉ rows.
-        share = rows.size * ((clusters[node] + 1) // 2)
-        fewest_plus = share // clusters[node]
-        most_plus = -(-share // clusters[node])
-        side, _ = bisect(
-            indptr, indices, data, rows, seeds[node], fewest_plus, most_plus, tolerance, max_iterations, sums
-        )
-        position = begin
-        for s in (PLUS, MINUS):
-            for i in range(rows.size):
-                if side[i] == s:
-                    order[position] = rows[i]
-                    position += 1
-            if s == PLUS:
-                cuts[node] = position
+        cuts[node] = end
+        if clusters[node] > 1:
+            rows = order[begin:end]
+            fewest, most = plus_range(rows.size, clusters[node])
+            side, _ = bisect(indptr, indices, data, rows, seeds[node], fewest, most, tolerance, max_iterations, sums)
+            cuts[node] = begin + part(rows, side)
+
+
+@njit(nogil=True, cache=True)
+def gather_nodes(
+    indptr, indices, data, n_features, order, boundaries, new_indptr, new_indices, new_data, widths, first, last
+):
+    """Copy the rows of the nodes `first` … `last` − 1 into their new order, and number each node's features anew.
+
+    new_indptr : int64 (n + 1,), the lengths of the rows in `order`, summed.  widths : (n_nodes,), receives the number
+    of features of each node. A node's centres then lie close together, and so do its rows.
+    """
+    ids = np.full(n_features, -1, np.int32)  # ids below `start` belong to nodes that are done
+    next_id = 0
+    for node in range(first, last):
+        if next_id > LAST_ID:
+            ids[:] = -1
+            next_id = 0
+        start = next_id
+        for i in range(boundaries[node], boundaries[node + 1]):
+            out = new_indptr[i]
+            for e in range(indptr[order[i]], indptr[order[i] + 1]):
+                feature = np.uint32(indices[e])
+                if ids[feature] < start:
+                    ids[feature] = next_id
+                    next_id += 1
+                new_indices[out] = ids[feature] - start
+                new_data[out] = data[e]
+                out += 1
+        widths[node] = next_id - start
+
+
+@njit(nogil=True, cache=True)
+def add_sums(sums_of_piece, sums, first, last):
+    """Sum the pieces, in their order, for the features `first` … `last` − 1; sums_of_piece : (pieces, d, 2)."""
+    for feature in range(first, last):
+        plus, minus = ZERO, ZERO
+        for piece in range(sums_of_piece.shape[0]):
+            plus += sums_of_piece[piece, feature, PLUS]
+            minus += sums_of_piece[piece, feature, MINUS]
+        sums[feature, PLUS], sums[feature, MINUS] = plus, minus

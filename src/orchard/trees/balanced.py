@@ -10,6 +10,10 @@ import scipy.sparse as sp
 
 from orchard.trees import _kernels
 
+FEW_NODES = 8  # a level with fewer is worked on node by node, by all threads together
+PIECES = 4  # of a large node, with sums of their own
+LEVELS_PER_COPY = 3
+
 
 class BalancedTree(NamedTuple):
     """Nested partitions of rows: node i of a level holds leaf_order[boundaries[level][i] : boundaries[level][i + 1]].
@@ -46,29 +50,89 @@ def balanced_tree(
     if max_iterations < 1:
         raise ValueError(f"max_iterations must be at least 1, not {max_iterations}")
     rows = sp.csr_matrix(rows, dtype=np.float32)
+    if not rows.has_sorted_indices:
+        rows = rows.sorted_indices()  # sums are rounded in the order of the features: equal rows must have equal sums
     matrix = rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False), rows.data, n_features
     rng = np.random.default_rng(seed)
     n_jobs = n_jobs or os.cpu_count()
 
+    rows_of_matrix = np.arange(n)  # it will be copied into another order
     order = np.arange(n)
     boundaries = [np.array([0, n])]
     clusters = np.array([n_clusters])  # that each node of the level must hold
     with ThreadPoolExecutor(n_jobs) as pool:
         while clusters.max() > 1:
             level = boundaries[-1]
+            if len(boundaries) % LEVELS_PER_COPY == 0:
+                matrix = _in_node_order(pool, matrix, order, level, n_jobs)
+                rows_of_matrix, order = rows_of_matrix[order], np.arange(n)
             cuts = np.empty_like(clusters)
             seeds = _two_distinct(rng, np.diff(level))
-            arguments = (*matrix, order, level, clusters, seeds, float(tolerance), max_iterations, cuts)
-            # A few pieces per thread even out the load; fewer, larger ones save the allocation of scratch space.
-            pieces = np.unique(np.linspace(0, clusters.size, 4 * n_jobs + 1).astype(np.int64))
-            jobs = [pool.submit(_kernels.split_nodes, *arguments, *piece) for piece in pairwise(pieces)]
-            for job in jobs:
-                job.result()
+            rule = float(tolerance), max_iterations
+            if clusters.size < FEW_NODES:
+                for node in range(clusters.size):
+                    rows_of_node = order[slice(*level[node : node + 2])]
+                    cuts[node] = level[node] + _split_together(
+                        pool, matrix, rows_of_node, clusters[node], seeds[node], *rule, n_jobs
+                    )
+            else:
+                arguments = *matrix, order, level, clusters, seeds, *rule, cuts
+                _in_pieces(pool, _kernels.split_nodes, arguments, clusters.size, 16 * n_jobs)
             children = np.column_stack([(clusters + 1) // 2, clusters // 2]).ravel()
             begins = np.column_stack([level[:-1], cuts]).ravel()
             boundaries.append(np.append(begins[children > 0], n))
             clusters = children[children > 0]
-    return BalancedTree(order, boundaries)
+    return BalancedTree(rows_of_matrix[order], boundaries)
+
+
+def _in_pieces(pool, kernel, arguments, n, n_pieces):
+    """Call kernel(*arguments, first, last) in the threads of the pool, for `n_pieces` pieces of 0 … n − 1."""
+    pieces = np.unique(np.linspace(0, n, n_pieces + 1).astype(np.int64))
+    for job in [pool.submit(kernel, *arguments, *piece) for piece in pairwise(pieces)]:
+        job.result()
+
+
+def _in_node_order(pool, matrix, order, level, n_jobs):
+    """Copy the rows into the order of the nodes, each node with feature ids of its own: less memory to wait for."""
+    new_indptr = np.append(0, np.cumsum(np.diff(matrix[0])[order]))
+    new_indices, new_data = np.empty(new_indptr[-1], np.int32), np.empty(new_indptr[-1], np.float32)
+    widths = np.empty(level.size - 1, np.int64)
+    arguments = *matrix, order, level, new_indptr, new_indices, new_data, widths
+    _in_pieces(pool, _kernels.gather_nodes, arguments, widths.size, 4 * n_jobs)
+    return new_indptr, new_indices, new_data, int(widths.max())
+
+
+def _split_together(pool, matrix, order, n_clusters, seeds, tolerance, max_iterations, n_jobs):
+    """`split_nodes` for one large node, all threads at work on pieces of its rows; the number of its plus rows.
+
+    The number of pieces that are summed apart is fixed, so the result does not depend on the number of threads.
+    """
+    if n_clusters == 1:
+        return order.size
+    *arrays, n_features = matrix
+    n = order.size
+    side, new_side = np.full((2, n), _kernels.NOWHERE, np.int8)
+    new_side[seeds] = _kernels.PLUS, _kernels.MINUS
+    dots = np.empty((n, 2), np.float32)
+    sums_of_piece, sums = np.zeros((PIECES, n_features, 2), np.float32), np.empty((n_features, 2), np.float32)
+    pieces = np.linspace(0, n, PIECES + 1).astype(np.int64)
+    fewest_plus, most_plus = _kernels.plus_range(n, n_clusters)
+    objective = -np.inf
+    for _ in range(max_iterations):
+        arguments = *arrays, order, side, new_side
+        moves = [
+            pool.submit(_kernels.move_rows, *arguments, sums_of_piece[i], *piece)
+            for i, piece in enumerate(pairwise(pieces))
+        ]
+        for move in moves:
+            move.result()
+        _in_pieces(pool, _kernels.add_sums, (sums_of_piece, sums), n_features, n_jobs)
+        _in_pieces(pool, _kernels.dot_rows, (*arrays, order, sums, dots), n, 4 * n_jobs)
+        previous = objective
+        objective, n_moved = _kernels.assign(dots, side, fewest_plus, most_plus, new_side)
+        if n_moved == 0 or objective - previous <= tolerance:
+            break
+    return _kernels.part(order, new_side)
 
 
 def _two_distinct(rng: np.random.Generator, sizes: np.ndarray) -> np.ndarray:
