@@ -134,7 +134,7 @@ def test_any_numbering_of_the_nodes_gives_the_same_tree(tree, random):
     for node in range(tree.n_nodes):  # siblings must ascend
         siblings = slice(tree.children[node], tree.children[node + 1])
         keys[siblings] = sorted(keys[siblings])
-    order = np.argsort(keys)
+    order = np.argsort(keys, kind="stable")
     number = np.argsort(order)
     parents = np.where(tree.parent[order] < 0, -1, number[tree.parent[order]])
     nodes = number[np.repeat(np.arange(tree.n_nodes), np.diff(tree.label_indptr))]
