@@ -1,7 +1,9 @@
 """The plots of the bench: every engine beside the others, and cost against the number of labels."""
 
+from matplotlib.ticker import LogLocator, NullFormatter
+
 from bench import settings, summary
-from bench.settings import FAMILIES, QUANTITIES
+from bench.settings import QUANTITIES
 from bench.summary import Summary
 from orchard.report.plots import BLUE, GREY, ORANGE, PURPLE, mark_simulated, new_panels, save_figure
 
@@ -64,28 +66,33 @@ def _name(one: Summary) -> str:
 
 def plot_labels(curve: dict[str, list[Summary]], png_path, svg_path) -> None:
     """Training, batch prediction and memory against L, in logarithms, with the fit of L log L through training."""
-    figure, axes = new_panels(3, columns=3)
-    colours = dict(zip(curve, (BLUE, ORANGE), strict=False))
-    markers = dict(zip(curve, ("o", "s"), strict=False))
-    shown = (("train_s", "training, s", 1), ("batch_ms", "batch prediction, ms per sample", 1),
-             ("train_peak_bytes", "peak memory of training, GB", 1e-9))  # fmt: skip
+    shown = (
+        ("train_s", "training, s", 1),
+        ("batch_ms", "batch prediction, ms per sample", 1),
+        ("train_peak_bytes", "peak memory of training, GB", 1e-9),
+    )
+    figure, axes = new_panels(len(shown), columns=len(shown))
     for panel, (key, title, scale) in zip(axes, shown, strict=True):
-        for name, points in curve.items():
+        for points, colour, marker in zip(curve.values(), (BLUE, ORANGE), "os", strict=False):
             labels = [settings.CURVE_DATASETS[one.dataset] for one in points]
             costs = [one.figures[key].median * scale for one in points]
-            family = FAMILIES[points[0].configuration.family]
-            text = f"{points[0].configuration.title}: {family}\nL^{summary.fit_exponent(labels, costs):.2f}"
-            panel.plot(labels, costs, markers[name], color=colours[name], label=text)
+            exponent = summary.fit_exponent(labels, costs)
+            panel.plot(labels, costs, marker, color=colour, label=f"{_name(points[0])}: L^{exponent:.2f}")
             if key == "train_s":
                 factor, _ = summary.fit_l_log_l(labels, costs)
                 fit = [factor * summary.l_log_l(n) for n in labels]
-                panel.plot(labels, fit, "--", color=colours[name], linewidth=1, label="fit of L log L")
+                panel.plot(labels, fit, "--", color=colour, linewidth=1, label="fit of L log L")
             else:
-                panel.plot(labels, costs, "-", color=colours[name], linewidth=1)
+                panel.plot(labels, costs, "-", color=colour, linewidth=1)
         panel.set_xscale("log")
         panel.set_yscale("log")
+        panel.xaxis.set_major_formatter("{x:,.0f}")
+        panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        panel.yaxis.set_major_formatter("{x:g}")
+        panel.yaxis.set_minor_formatter(NullFormatter())
+        panel.set_ylim(top=6 * panel.get_ylim()[1])  # room for the legend
         panel.set_xlabel("labels L")
-        panel.set_ylabel(title)
+        panel.set_title(title)
         panel.legend(loc="upper left")
         mark_simulated(panel)
     save_figure(figure, png_path, svg_path)

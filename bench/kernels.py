@@ -1,26 +1,33 @@
 """The engine's hot kernels, as `bench/limits.py` measures them: the place to plug one in.
 
-A kernel is one entry of HOT_KERNELS: a name and a function that takes nothing, prepares the kernel's arguments (from
-EurLex-4K, say) and returns a `HotKernel`:
+A kernel is one entry of HOT_KERNELS: a name and a function that takes nothing, prepares the kernel's arguments and
+returns a `HotKernel`:
 
-    run           calls the kernel once, on one thread; what it must not measure has been done before
-    bytes_moved   what one call has to read and write at least, in bytes: every array once for each time the algorithm
-                  passes over it (an epoch of dual coordinate descent reads the node's rows of X once and reads and
-                  writes the lanes of W that they touch)
-    multiply_adds how many it does in one call: 2 · nnz · lanes for such an epoch (the product and the update)
-    working_set   bytes that it comes back to; below the caches' size the copy is no limit, and the table says so
+    run           calls the kernel once, on one thread; what must not be measured has been done before
+    bytes_moved   what one call has to read and write at least, in bytes: every array once for each time that the
+                  algorithm passes over it
+    multiply_adds how many it does in one call
+    working_set   bytes that it comes back to: where they fit a cache, the copy, which does not, is no limit
 
-For example:
-
-    def dual_epoch() -> HotKernel:
-        X, W, alpha, ... = ...
-        return HotKernel(lambda: _kernels.epoch(X, W, alpha, ...), bytes_moved=..., multiply_adds=..., working_set=...)
-
-    HOT_KERNELS["dual coordinate descent, one epoch, 16 lanes"] = dual_epoch
+They all work on EurLex-4K, with the tree and the settings of the 16-ary configuration.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from bench import data
+from orchard.data.store import load_csr
+from orchard.linear import _solver_kernels, _training_kernels
+from orchard.linear.training import LOSSES, SolverSettings, TreeTrainer
+from orchard.trees import _kernels as tree_kernels
+from orchard.trees.builders import merged_label_tree
+from orchard.trees.embeddings import pifa
+
+_DATASET = "eurlex-4k"
+_FLOAT, _INDEX = 4, 4  # bytes
 
 
 @dataclass(frozen=True)
@@ -31,5 +38,77 @@ class HotKernel:
     working_set: float
 
 
-# Wanted: an epoch of dual coordinate descent, batch search, 2-means, PIFA.
-HOT_KERNELS: dict[str, Callable[[], HotKernel]] = {}
+@cache
+def _training_data():
+    folder = data.export(_DATASET, set())
+    return load_csr(folder / "X.trn.npz"), load_csr(folder / "Y.trn.npz")
+
+
+@cache
+def _embeddings():
+    return pifa(*_training_data(), weighting="xr-linear")
+
+
+def pifa_sums() -> HotKernel:
+    """Every sample is added to each of its labels: an entry of X is read, a sum read and written."""
+    X, Y = _training_data()
+    n_added = float(Y.getnnz(axis=1) @ X.getnnz(axis=1))
+    return HotKernel(
+        lambda: pifa(X, Y, weighting="xr-linear", n_jobs=1),
+        bytes_moved=n_added * (_INDEX + 3 * _FLOAT) + _embeddings().nnz * (_INDEX + _FLOAT),
+        multiply_adds=n_added,
+        working_set=2 * _FLOAT * X.shape[1],
+    )
+
+
+def two_means_dots() -> HotKernel:
+    """The cosines of all labels with both centres: an entry of a row is read, and the pair of sums of its feature."""
+    rows = _embeddings()
+    n, n_features = rows.shape
+    sums = np.random.default_rng(0).random((n_features, 2), np.float32)
+    order, dots = np.arange(n), np.empty((n, 2), np.float32)
+    arrays = rows.indptr.astype(np.int64), rows.indices, rows.data
+    return HotKernel(
+        lambda: tree_kernels.dot_rows(*arrays, order, sums, dots, 0, n),
+        bytes_moved=rows.nnz * (_INDEX + 3 * _FLOAT),
+        multiply_adds=2 * rows.nnz,
+        working_set=sums.nbytes,
+    )
+
+
+def dual_descent() -> HotKernel:
+    """Training the most expensive leaf, preparation and pruning included.
+
+    A visit of a sample reads its row twice (w·x, then w + step·x) and for each entry reads, reads and writes a row of
+    lanes. Visits at which no lane moves save the second half, so the rates are upper estimates.
+    """
+    X, Y = _training_data()
+    settings = SolverSettings()
+    tree = merged_label_tree(_embeddings())
+    trainer = TreeTrainer(X, Y, tree, settings, seed=0)
+    lengths = X.getnnz(axis=1)
+    leaf = max(np.flatnonzero(tree.is_leaf), key=lambda node: lengths[trainer.of_nodes[node]].sum())
+    samples = trainer.of_nodes[leaf]
+    arguments = (
+        trainer.X, samples, (trainer.of_labels.indptr, trainer.of_labels.indices),
+        tree.labels_of(leaf).astype(np.int64), *trainer._thread_scratch(), np.float32(settings.bias),
+        (np.float32(settings.C_positive), np.float32(settings.C_negative)), LOSSES[settings.loss],
+        np.float32(settings.tolerance), settings.max_iterations, np.float32(settings.threshold), np.uint64(1),
+    )  # fmt: skip
+    *_, n_visits, _ = _training_kernels.train_node(*arguments)
+    rows, features, *_ = _training_kernels.gather(trainer.X, samples, *trainer._thread_scratch()[1:])
+    lanes = _solver_kernels.WIDE
+    n_entries = n_visits * (rows[1].size / samples.size)  # features that one sample alone has are not among them
+    return HotKernel(
+        lambda: _training_kernels.train_node(*arguments),
+        bytes_moved=n_entries * (2 * (_INDEX + _FLOAT) + 3 * lanes * _FLOAT),
+        multiply_adds=2 * n_entries * lanes,
+        working_set=features.size * lanes * _FLOAT,
+    )
+
+
+HOT_KERNELS: dict[str, Callable[[], HotKernel]] = {
+    "PIFA": pifa_sums,
+    "2-means, cosines": two_means_dots,
+    "dual coordinate descent, a leaf": dual_descent,
+}

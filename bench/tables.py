@@ -65,7 +65,7 @@ def ratios_table(ratios: list[Ratio]) -> Table:
     for ratio in ratios:
         one, quantity = ratio.orchard, ratio.quantity
         start = (one.dataset, one.configuration.title, FAMILIES[one.configuration.family])
-        lines.setdefault(start, []).append(f"{ratio.value:.2f} {_MET[ratio.met]}".strip())
+        lines.setdefault(start, []).append(f"{ratio.value:.3g} {_MET[ratio.met]}".strip())
         medians = [side.figures[quantity.key].median * quantity.scale for side in (one, ratio.peer)]
         met = "" if ratio.met is None else ratio.met
         peer = f"{ratio.peer.configuration.title} ({ratio.peer.configuration.family})"
@@ -219,18 +219,25 @@ def limits_table(measured: dict | None) -> Table:
     """How far the hot kernels are from what one core of the machine can do."""
     rows = []
     for one in (measured or {}).get("lines", []):
-        shares = [f"{100 * one[key]:.0f} %" if one.get(key) is not None else "" for key in ("of_copy", "of_dot")]
-        rows.append(
-            [one["name"], _short(one["gb_per_s"]), shares[0], _short(one["gmadd_per_s"]), shares[1], one["note"]]
+        copy, dot, gather = (
+            f"{100 * one[key]:.0f} %" if key in one else "" for key in ("of_copy", "of_dot", "of_gather")
         )
+        rates = _short(one["gb_per_s"]), _short(one["gmadd_per_s"])
+        rows.append([one["name"], rates[0], copy, rates[1], dot, gather, one["note"]])
     return Table(
         title="The machine's limits, one core",
-        header=["kernel", "GB/s", "of the plain copy", "10⁹ multiply-adds/s", "of the plain dot product", "remark"],
+        header=[
+            "kernel", "GB/s", "of the copy", "10⁹ multiply-adds/s", "of the dot product", "of the indexed one",
+            "remark",
+        ],
         rows=rows,
-        notes=["The first lines are the limits, measured in the same run as the kernels below them."],
-        record_header=["kernel", "gb_per_s", "of_copy", "gmadd_per_s", "of_dot", "remark"],
+        notes=[
+            "The first lines are the limits, measured in the same run as the kernels below them. A kernel whose "
+            "working set fits a cache may move more bytes than the copy, which fits none."
+        ],
+        record_header=["kernel", "gb_per_s", "of_copy", "gmadd_per_s", "of_dot", "of_gather", "remark"],
         records=rows,
-    )
+    )  # fmt: skip
 
 
 def _short(value: float) -> str:
