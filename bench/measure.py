@@ -7,13 +7,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from bench import data, records
-from bench.settings import QUERIES, TIME_LIMIT, Configuration, K
+from bench.settings import QUERIES, THREADS, TIME_LIMIT, Configuration, K
 from orchard.data.store import load_csr
 from orchard.metrics import precision_at_k
 
@@ -29,12 +30,7 @@ def measure(configuration: Configuration, dataset: str, repetition: int, threads
         "edition": edition(configuration), "again": again, "load_average": os.getloadavg()[0],
     }  # fmt: skip
     deadline = _Deadline(TIME_LIMIT)
-    with tempfile.TemporaryDirectory(prefix="orchard-bench-") as folder:
-        job = {
-            "engine": configuration.engine, "settings": configuration.settings, "threads": threads,
-            "seed": repetition, "k": K, "queries": QUERIES, "folder": folder, "data": str(data.UNIT_ROWS / dataset),
-        }  # fmt: skip
-        Path(folder, "job.json").write_text(json.dumps(job))
+    with _job_folder(configuration, dataset, repetition, threads) as folder:
         for phase in ("train", "predict"):
             failure = _run(_python(configuration), phase, folder, threads, deadline)
             if failure:
@@ -42,11 +38,36 @@ def measure(configuration: Configuration, dataset: str, repetition: int, threads
             record |= json.loads(Path(folder, f"{phase}.json").read_text())
         ids = np.load(Path(folder, "ids.npy"))
     Y = _test_labels(dataset)
-    return record | {"status": "ok"} | {f"P@{k}": 100 * precision_at_k(ids, Y, k) for k in (1, 3, 5)}
+    try:
+        return record | {"status": "ok"} | {f"P@{k}": 100 * precision_at_k(ids, Y, k) for k in (1, 3, 5)}
+    except ValueError as error:  # a ranking that is none, for instance with a label twice
+        return record | {"status": "failed", "reason": f"scoring: {error}"}
+
+
+def fill_cache(configuration: Configuration) -> str | None:
+    """Let numba compile in a process that nobody measures: the compiler's memory would count in the first one that is.
+
+    Returns None, or the reason why it failed.
+    """
+    with _job_folder(configuration, "", 0, THREADS) as folder:
+        return _run(_python(configuration), "warm-up", folder, THREADS, _Deadline(TIME_LIMIT))
+
+
+@contextmanager
+def _job_folder(configuration, dataset, repetition, threads):
+    """A folder for the model and the results, with job.json in it; on the disk of results/, since models are large."""
+    records.FOLDER.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="measuring-", dir=records.FOLDER) as folder:
+        job = {
+            "engine": configuration.engine, "settings": configuration.settings, "threads": threads,
+            "seed": repetition, "k": K, "queries": QUERIES, "folder": folder, "data": str(data.UNIT_ROWS / dataset),
+        }  # fmt: skip
+        Path(folder, "job.json").write_text(json.dumps(job))
+        yield folder
 
 
 def edition(configuration: Configuration) -> str:
-    version = records.edition_of_sources() if configuration.is_orchard else _peer_versions().get(configuration.engine)
+    version = records.edition_of_engine() if configuration.is_orchard else _peer_versions().get(configuration.engine)
     return records.edition_of_settings(configuration.settings, version or "not installed")
 
 

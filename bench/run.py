@@ -82,6 +82,10 @@ def run(measurements: list[schedule.Measurement], fresh: bool) -> None:
     todo = [one for one in measurements if _identity(one) not in done]
     if len(todo) < len(measurements):
         print(f"{len(measurements) - len(todo)} of {len(measurements)} measurements are there (--fresh repeats them)")
+    for configuration in dict.fromkeys(one.configuration for one in todo if one.configuration.is_orchard):
+        print(f"Compiling for {configuration.name}", flush=True)
+        if reason := measure.fill_cache(configuration):
+            print(f"{configuration.name}: {reason}", file=sys.stderr, flush=True)
     for number, one in enumerate(todo, start=1):
         prefix = f"[{number}/{len(todo)}] {time.strftime('%H:%M:%S')} {one}: "
         subject = (one.dataset, one.configuration.name, one.threads, measure.edition(one.configuration))

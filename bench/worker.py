@@ -1,4 +1,4 @@
-"""One phase of one measurement, in a process of its own: `python -m bench.worker train|predict <job.json>`.
+"""One phase of one measurement, in a process of its own: `python -m bench.worker warm-up|train|predict <job.json>`.
 
 Runs in the peers' environment as well as in Orchard's, so it needs numpy and scipy only. Training and prediction are
 separate processes: every engine predicts with a model that it has loaded, and neither's memory counts for the other.
@@ -24,8 +24,14 @@ _BATCH_REPEATS, _BATCH_SECONDS = 3, 20
 def main(phase: str, job_file: str) -> None:
     job = json.loads(Path(job_file).read_text())
     engine = make_engine(job["engine"], job["settings"], job["threads"], job["seed"])
-    result = {"train": train, "predict": predict}[phase](engine, job)
+    result = {"warm-up": warm_up, "train": train, "predict": predict}[phase](engine, job)
     Path(job["folder"], f"{phase}.json").write_text(json.dumps(result))
+
+
+def warm_up(engine, job: dict) -> dict:
+    """What fills the caches on disk."""
+    engine.warm_up()
+    return {}
 
 
 def train(engine, job: dict) -> dict:

@@ -63,14 +63,10 @@ def test_a_damaged_line_in_the_middle_is_named(tmp_path):
         records.load(path)
 
 
-def test_an_edit_of_the_engine_is_a_new_edition(tmp_path):
-    source = tmp_path / "src/orchard/linear"
-    source.mkdir(parents=True)
-    (source.parent / "__init__.py").touch()
-    (source / "search.py").write_text("beam = 10\n")
-    before = records.edition_of_sources(tmp_path)
-    (source / "search.py").write_text("beam = 11\n")
-    assert records.edition_of_sources(tmp_path) != before
+def test_other_settings_or_another_version_are_another_edition():
+    """Measurements of one must never be taken for those of the other."""
+    editions = [records.edition_of_settings({"beam": beam}, version) for beam in (10, 20) for version in ("1.0", "1.1")]
+    assert len(set(editions)) == 4
 
 
 def test_a_process_that_hangs_is_stopped_with_its_children():
