@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchard.trees import _kernels
+from orchard.trees import _kernels, balanced
 from orchard.trees.balanced import _two_distinct, balanced_kmeans, balanced_tree
 from orchard.trees.embeddings import unit_rows
 
@@ -146,6 +146,66 @@ def test_the_result_depends_on_the_seed_and_not_on_the_threads():
     for n_jobs in (2, 3, 8):
         np.testing.assert_array_equal(balanced_kmeans(V, 37, seed=5, n_jobs=n_jobs), one)
     assert (balanced_kmeans(V, 37, seed=6, n_jobs=1) != one).any()
+
+
+def two_topics(n, seed=0):
+    """Rows of two topics in random order, and which topic each is about."""
+    rng = np.random.default_rng(seed)
+    topic = rng.permutation(n) % 2
+    dense = rng.random((n, 40)) * (rng.random((n, 40)) < 0.3)
+    dense[np.arange(n), topic * 20 + rng.integers(20, size=n)] += 2
+    dense[:, :20] *= np.where(topic == 0, 1, 0.2)[:, None]
+    dense[:, 20:] *= np.where(topic == 1, 1, 0.2)[:, None]
+    return unit_rows(sp.csr_matrix(dense)), topic
+
+
+@pytest.mark.parametrize("n", [600, 3000])
+def test_a_start_from_samples_finds_the_topics(n):
+    """A node that is large enough for samples (a quarter of 600 rows, a 16th of 3,000) is still split as it should."""
+    V, topic = two_topics(n)
+    plus, _ = bisect(V, (0, 1), n // 2, n // 2)
+    assert (plus == (topic == topic[plus][0])).all()
+
+
+@pytest.mark.parametrize("max_iterations", [1, 2, 3])
+def test_iterations_over_samples_count(max_iterations):
+    """However few iterations are allowed, every row gets a side and the sides are balanced."""
+    V, _ = two_topics(3000)
+    plus, objective = bisect(V, (0, 1), 1500, 1500, max_iterations=max_iterations)
+    assert plus.sum() == 1500 and np.isfinite(objective)
+
+
+def test_all_threads_together_split_a_large_node_as_one_thread_does(monkeypatch):
+    """Sums in pieces are rounded otherwise, no more: the tree is the same, and any number of threads gives it."""
+    V = random_unit_rows(11, 2500, n_features=200, density=0.1)
+    alone = balanced_tree(V, 19, seed=3, n_jobs=1)
+    monkeypatch.setattr(balanced, "MANY_ENTRIES", 0)
+    for n_jobs in (1, 2, 5):
+        together = balanced_tree(V, 19, seed=3, n_jobs=n_jobs)
+        np.testing.assert_array_equal(together.leaf_order, alone.leaf_order)
+        np.testing.assert_array_equal(together.boundaries[-1], alone.boundaries[-1])
+
+
+def test_a_copy_in_node_order_changes_no_split(monkeypatch):
+    """New places for the rows and new feature ids for each node: the tree stays the same, to the last row."""
+    V = random_unit_rows(12, 700, n_features=300, density=0.1)
+    expected = balanced_tree(V, 45, seed=3, n_jobs=2)
+    monkeypatch.setattr(balanced, "FEW_FEATURES", 0)
+    for levels in (1, 2):
+        monkeypatch.setattr(balanced, "LEVELS_PER_COPY", levels)
+        np.testing.assert_array_equal(balanced_tree(V, 45, seed=3, n_jobs=2).leaf_order, expected.leaf_order)
+
+
+def test_the_order_of_a_rows_entries_does_not_matter():
+    """Rounding follows the order of the sum, so unsorted rows are sorted first; the argument is left alone."""
+    V = random_unit_rows(13, 300)
+    backwards = sp.csr_matrix((V.data, V.indices, V.indptr), shape=V.shape, copy=True)
+    for begin, end in zip(V.indptr, V.indptr[1:], strict=False):
+        backwards.indices[begin:end] = V.indices[begin:end][::-1]
+        backwards.data[begin:end] = V.data[begin:end][::-1]
+    before = backwards.indices.copy()
+    np.testing.assert_array_equal(balanced_kmeans(backwards, 16, seed=0), balanced_kmeans(V, 16, seed=0))
+    np.testing.assert_array_equal(backwards.indices, before)
 
 
 def test_empty_rows_find_a_place():

@@ -11,6 +11,8 @@ from numba import njit
 PLUS, MINUS, NOWHERE = 0, 1, -1
 ZERO = np.float32(0)
 LAST_ID = 1 << 30
+SMALLEST_SAMPLE = 128  # rows, about
+SAMPLE_TOLERANCE = np.float64(1e-3)  # what is gained beyond it on a sample is not gained on all rows
 
 
 @njit(nogil=True, cache=True)
@@ -139,6 +141,69 @@ def move_rows(indptr, indices, data, rows, side, new_side, sums, first, last):
 
 
 @njit(nogil=True, cache=True)
+def alternate(indptr, indices, data, rows, side, new_side, fewest_plus, most_plus, tolerance, max_iterations, sums):
+    """Centres from sides, sides from centres, until the mean cosine gains no more than `tolerance`.
+
+    side, new_side : int8 (n,); the sides that `sums` knows of, and the sides to start from. Returns the objective of
+    Eq. 1 for the last `new_side`, and the number of iterations.
+    """
+    dots = np.empty((rows.size, 2), np.float32)
+    objective, iterations = -np.inf, 0
+    while iterations < max_iterations:
+        move_rows(indptr, indices, data, rows, side, new_side, sums, 0, rows.size)
+        dot_rows(indptr, indices, data, rows, sums, dots, 0, rows.size)
+        previous = objective
+        objective, n_moved = assign(dots, side, fewest_plus, most_plus, new_side)
+        iterations += 1
+        if n_moved == 0 or objective - previous <= tolerance:
+            break
+    return objective, iterations
+
+
+@njit(nogil=True, cache=True)
+def scramble(key, i):
+    """64 bits that look random (the finaliser of splitmix64): who is in a sample depends on the seeds alone."""
+    z = np.uint64(key) + np.uint64(i) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@njit(nogil=True, cache=True)
+def start_from_samples(indptr, indices, data, rows, seeds, most_plus, tolerance, max_iterations, sums):
+    """The state to start `alternate` from: two seeds, improved on a 16th and then on a quarter of the rows.
+
+    An iteration over a sample costs little, and the rows of a large node are much alike: full iterations are saved,
+    and the objective ends higher than from two seeds alone. No more than half of the iterations left go to a sample.
+    Returns side, new_side (NOWHERE outside of the sample) and the number of iterations.
+    """
+    n = rows.size
+    side, new_side = np.full(n, NOWHERE, np.int8), np.full(n, NOWHERE, np.int8)
+    new_side[seeds[PLUS]], new_side[seeds[MINUS]] = PLUS, MINUS
+    key = scramble(seeds[PLUS], seeds[MINUS])
+    iterations = 0
+    for one_in in (16, 4):
+        limit = (max_iterations - iterations) // 2
+        if n < one_in * SMALLEST_SAMPLE or limit == 0:
+            continue
+        sample = np.empty(n, np.int64)
+        size = 0
+        for i in range(n):
+            if new_side[i] != NOWHERE or scramble(key, i) % np.uint64(one_in) == 0:
+                sample[size] = i
+                size += 1
+        sample = sample[:size]
+        n_plus = min(max(1, size * most_plus // n), size - 1)
+        sides = side[sample], new_side[sample]
+        _, used = alternate(
+            indptr, indices, data, rows[sample], *sides, n_plus, n_plus, max(tolerance, SAMPLE_TOLERANCE), limit, sums
+        )
+        side[sample], new_side[sample] = sides
+        iterations += used
+    return side, new_side, iterations
+
+
+@njit(nogil=True, cache=True)
 def bisect(indptr, indices, data, rows, seeds, fewest_plus, most_plus, tolerance, max_iterations, sums):
     """Balanced spherical 2-means over `rows`: the side of each and the final objective (labeltrees §3.1, Eq. 1).
 
@@ -146,27 +211,20 @@ def bisect(indptr, indices, data, rows, seeds, fewest_plus, most_plus, tolerance
     fewest_plus, most_plus : equal, or one apart; the row in the middle then goes by the sign of its score (step 3).
     sums : zeros float32 (d, 2), zeros again on return; Σ v of the plus and of the minus side, so μ± = sums / ‖sums‖.
     """
-    n = rows.size
-    side, new_side = np.full(n, NOWHERE, np.int8), np.full(n, NOWHERE, np.int8)
-    dots = np.empty((n, 2), np.float32)
-    new_side[seeds[PLUS]], new_side[seeds[MINUS]] = PLUS, MINUS
-    objective = -np.inf
-    for _ in range(max_iterations):
-        move_rows(indptr, indices, data, rows, side, new_side, sums, 0, n)
-        dot_rows(indptr, indices, data, rows, sums, dots, 0, n)
-        previous = objective
-        objective, n_moved = assign(dots, side, fewest_plus, most_plus, new_side)
-        if n_moved == 0 or objective - previous <= tolerance:
-            break
+    side, new_side, used = start_from_samples(
+        indptr, indices, data, rows, seeds, most_plus, tolerance, max_iterations, sums
+    )
+    limits = fewest_plus, most_plus, tolerance, max_iterations - used
+    objective, _ = alternate(indptr, indices, data, rows, side, new_side, *limits, sums)
 
     n_entries = 0
-    for i in range(n):
-        n_entries += indptr[rows[i] + 1] - indptr[rows[i]]
+    for row in rows:
+        n_entries += indptr[row + 1] - indptr[row]
     if n_entries > sums.shape[0]:
         sums[:] = ZERO
     else:
-        for i in range(n):
-            for e in range(indptr[rows[i]], indptr[rows[i] + 1]):
+        for row in rows:
+            for e in range(indptr[row], indptr[row + 1]):
                 sums[indices[e], PLUS], sums[indices[e], MINUS] = ZERO, ZERO
     return new_side, objective
 

@@ -10,9 +10,10 @@ import scipy.sparse as sp
 
 from orchard.trees import _kernels
 
-FEW_NODES = 8  # a level with fewer is worked on node by node, by all threads together
+# Rules of the work's division look at the data alone, never at the number of threads: the result must not depend on it.
+FEW_NODES, MANY_ENTRIES = 4, 1 << 20  # so few nodes of so large a matrix are split one by one, by all threads together
 PIECES = 4  # of a large node, with sums of their own
-LEVELS_PER_COPY = 3
+LEVELS_PER_COPY, FEW_FEATURES = 3, 1 << 14  # centres of few features are in the cache anyway
 
 
 class BalancedTree(NamedTuple):
@@ -39,10 +40,12 @@ def balanced_tree(
     A node that must hold K clusters splits into ⌈K/2⌉ and ⌊K/2⌋, its rows in proportion, so every cluster has
     ⌊n / n_clusters⌋ or ⌈n / n_clusters⌉ rows; n_clusters = 2^depth gives the paper's tree.
     A split starts from two random distinct rows and stops when the mean cosine gains no more than `tolerance`
-    (1e-4 in Parabel; 0 with at most 20 iterations is XR-Linear's rule).
+    (1e-4 in Parabel; 0 with at most 20 iterations is XR-Linear's rule) or no row changes sides. Large nodes iterate
+    over random samples of their rows first; these iterations count too.
 
     rows : CSR (n, d) with unit rows; an empty row is equally far from everything and goes where there is room.
-    The result depends on `seed`, never on `n_jobs` (all cores by default); a thread holds 2·d doubles.
+    The result depends on `seed`, never on `n_jobs` (all cores by default); a thread holds 2·d floats, all
+    together a copy of the rows.
     """
     n, n_features = rows.shape
     if not 1 <= n_clusters <= n:
@@ -63,19 +66,15 @@ def balanced_tree(
     with ThreadPoolExecutor(n_jobs) as pool:
         while clusters.max() > 1:
             level = boundaries[-1]
-            if len(boundaries) % LEVELS_PER_COPY == 0:
+            if len(boundaries) % LEVELS_PER_COPY == 0 and matrix[-1] > FEW_FEATURES:
                 matrix = _in_node_order(pool, matrix, order, level, n_jobs)
                 rows_of_matrix, order = rows_of_matrix[order], np.arange(n)
-            cuts = np.empty_like(clusters)
             seeds = _two_distinct(rng, np.diff(level))
             rule = float(tolerance), max_iterations
-            if clusters.size < FEW_NODES:
-                for node in range(clusters.size):
-                    rows_of_node = order[slice(*level[node : node + 2])]
-                    cuts[node] = level[node] + _split_together(
-                        pool, matrix, rows_of_node, clusters[node], seeds[node], *rule, n_jobs
-                    )
+            if clusters.size <= FEW_NODES and matrix[0][-1] >= MANY_ENTRIES:
+                cuts = _split_together(pool, matrix, order, level, clusters, seeds, rule, n_jobs)
             else:
+                cuts = np.empty_like(clusters)
                 arguments = *matrix, order, level, clusters, seeds, *rule, cuts
                 _in_pieces(pool, _kernels.split_nodes, arguments, clusters.size, 16 * n_jobs)
             children = np.column_stack([(clusters + 1) // 2, clusters // 2]).ravel()
@@ -102,37 +101,48 @@ def _in_node_order(pool, matrix, order, level, n_jobs):
     return new_indptr, new_indices, new_data, int(widths.max())
 
 
-def _split_together(pool, matrix, order, n_clusters, seeds, tolerance, max_iterations, n_jobs):
-    """`split_nodes` for one large node, all threads at work on pieces of its rows; the number of its plus rows.
+def _split_together(pool, matrix, order, level, clusters, seeds, rule, n_jobs):
+    """`split_nodes` for a few large nodes, one after the other, all threads at work on pieces of its rows; the cuts.
 
     The number of pieces that are summed apart is fixed, so the result does not depend on the number of threads.
     """
-    if n_clusters == 1:
-        return order.size
     *arrays, n_features = matrix
-    n = order.size
-    side, new_side = np.full((2, n), _kernels.NOWHERE, np.int8)
-    new_side[seeds] = _kernels.PLUS, _kernels.MINUS
-    dots = np.empty((n, 2), np.float32)
-    sums_of_piece, sums = np.zeros((PIECES, n_features, 2), np.float32), np.empty((n_features, 2), np.float32)
-    pieces = np.linspace(0, n, PIECES + 1).astype(np.int64)
-    fewest_plus, most_plus = _kernels.plus_range(n, n_clusters)
-    objective = -np.inf
-    for _ in range(max_iterations):
-        arguments = *arrays, order, side, new_side
-        moves = [
-            pool.submit(_kernels.move_rows, *arguments, sums_of_piece[i], *piece)
-            for i, piece in enumerate(pairwise(pieces))
-        ]
-        for move in moves:
-            move.result()
-        _in_pieces(pool, _kernels.add_sums, (sums_of_piece, sums), n_features, n_jobs)
-        _in_pieces(pool, _kernels.dot_rows, (*arrays, order, sums, dots), n, 4 * n_jobs)
-        previous = objective
-        objective, n_moved = _kernels.assign(dots, side, fewest_plus, most_plus, new_side)
-        if n_moved == 0 or objective - previous <= tolerance:
-            break
-    return _kernels.part(order, new_side)
+    tolerance, max_iterations = rule
+    nodes = [order[begin:end] for begin, end in pairwise(level)]
+    cuts = level[1:].copy()
+
+    def start(node):
+        sums = np.zeros((n_features, 2), np.float32)
+        _, most_plus = _kernels.plus_range(nodes[node].size, clusters[node])
+        state = _kernels.start_from_samples(*arrays, nodes[node], seeds[node], most_plus, *rule, sums)
+        return *state, sums
+
+    splitting = np.flatnonzero(clusters > 1)
+    for node, (side, new_side, used, sums) in zip(splitting, pool.map(start, splitting), strict=True):
+        n = nodes[node].size
+        dots = np.empty((n, 2), np.float32)
+        # What a piece adds to the sums of the sample; moving a row out of them may make it negative.
+        sums_of_piece = np.zeros((1 + PIECES, n_features, 2), np.float32)
+        sums_of_piece[0] = sums
+        pieces = list(pairwise(np.linspace(0, n, PIECES + 1).astype(np.int64)))
+        objective = -np.inf
+        for _ in range(used, max_iterations):
+            arguments = *arrays, nodes[node], side, new_side
+            moves = [
+                pool.submit(_kernels.move_rows, *arguments, sums_of_piece[i], *piece)
+                for i, piece in enumerate(pieces, start=1)
+            ]
+            for move in moves:
+                move.result()
+            _in_pieces(pool, _kernels.add_sums, (sums_of_piece, sums), n_features, n_jobs)
+            _in_pieces(pool, _kernels.dot_rows, (*arrays, nodes[node], sums, dots), n, 4 * n_jobs)
+            previous = objective
+            limits = _kernels.plus_range(n, clusters[node])
+            objective, n_moved = _kernels.assign(dots, side, *limits, new_side)
+            if n_moved == 0 or objective - previous <= tolerance:
+                break
+        cuts[node] = level[node] + _kernels.part(nodes[node], new_side)
+    return cuts
 
 
 def _two_distinct(rng: np.random.Generator, sizes: np.ndarray) -> np.ndarray:
