@@ -1,3 +1,15 @@
-"""Orchard: four papers on extreme multi-label classification, reproduced."""
+"""Orchard: four papers on extreme multi-label classification, reproduced, and the engine behind them."""
+
+from importlib import import_module
 
 __version__ = "0.1.0"
+
+# Loaded when first used: `import orchard` stays cheap.
+_HOME = dict.fromkeys(("Parabel", "Bonsai", "XRLinear", "DiSMEC"), "orchard.linear.estimators")
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name):
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

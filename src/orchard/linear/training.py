@@ -1,10 +1,11 @@
 """Train a classifier for every child of a node and every label of a leaf (labeltrees §2; Parabel; XR-Linear)."""
 
 import logging
+import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,9 +14,11 @@ import scipy.sparse as sp
 from orchard.linear import _training_kernels
 from orchard.linear._solver_kernels import LOGISTIC, SQUARED_HINGE
 from orchard.linear.model import TreeModel, code_type, outputs_of_nodes
+from orchard.linear.search import SearchSettings, beams
 from orchard.trees.label_tree import LabelTree
 
 LOSSES = {"squared-hinge": SQUARED_HINGE, "logistic": LOGISTIC}
+NEGATIVES = ("tfn", "man", "tfn+man")
 # A node with more labels than this is trained in several jobs, so that threads can share one-vs-all.
 LABELS_OF_A_JOB = 512
 
@@ -63,6 +66,12 @@ class Lists:
 
     def __getitem__(self, number) -> np.ndarray:
         return self.indices[self.indptr[number] : self.indptr[number + 1]]
+
+    def union(self, other: "Lists") -> "Lists":
+        """List by list, the samples of either."""
+        lists = [np.union1d(self[number], other[number]) for number in range(self.indptr.size - 1)]
+        indptr = np.concatenate([[0], np.cumsum([len(members) for members in lists])])
+        return Lists(indptr, np.concatenate(lists).astype(np.int32))
 
     @classmethod
     def of_columns(cls, indptr, indices, n_columns: int) -> "Lists":
@@ -122,10 +131,9 @@ class TreeTrainer:
                 self.nodes[node] = results[0] if len(results) == 1 else self._join(results)
                 progress.step()
 
-    def model(self) -> TreeModel:
-        """What was trained; nodes that were not have no weights. The trainer keeps nothing of it."""
-        nodes, self.nodes = self.nodes, [None] * self.tree.n_nodes
-        return TreeModel.from_nodes(self.tree, self.n_features, nodes)
+    def model(self, keep: bool = False) -> TreeModel:
+        """What was trained so far; a node that was not has no weights. The trainer keeps nothing of it unless told."""
+        return TreeModel.from_nodes(self.tree, self.n_features, self.nodes.copy() if keep else self.nodes)
 
     def _train_piece(self, node, samples, first, last, whole):
         tree, settings = self.tree, self.settings
@@ -190,3 +198,46 @@ class Progress:
         if time.monotonic() - self.said > 10:
             self.said = time.monotonic()
             logger.info("%s %d of %d %s", self.verb, self.done, self.total, self.things)
+
+
+def train_tree(
+    X: sp.csr_matrix,
+    Y: sp.csr_matrix,
+    tree: LabelTree,
+    settings: SolverSettings,
+    seed: int = 0,
+    negatives: str = "tfn",
+    search: SearchSettings | None = None,
+    n_jobs: int | None = None,
+) -> TreeModel:
+    """Train the classifiers of all nodes of a tree.
+
+    X : CSR float32 (n, d), canonical.  Y : CSR (n, n_labels), canonical.
+    negatives : which samples a node's classifiers see.  'tfn', teacher forcing: those with a label under the node;
+        'man', matcher-aware: those whose beam (`search`) reaches the node, level by level, with the levels above
+        trained already; 'tfn+man': both.  The root sees all samples that have a label, under every rule.
+    The model depends on `seed`, never on `n_jobs` (all cores by default).
+    """
+    if negatives not in NEGATIVES:
+        raise ValueError(f"negatives must be one of {', '.join(NEGATIVES)}, not {negatives!r}")
+    n_jobs = n_jobs or os.cpu_count()
+    trainer = TreeTrainer(X, Y, tree, settings, seed)
+    if negatives == "tfn":
+        trainer.train(np.arange(tree.n_nodes), n_jobs)
+        return trainer.model()
+    search = replace(search or SearchSettings(), normalise=False)  # X is as it should be
+    for level, (first, last) in enumerate(pairwise(tree.levels)):
+        nodes = np.arange(first, last)
+        samples_of = trainer.of_nodes
+        if level > 0:
+            reached, _, n_reached = beams(trainer.model(keep=True), X, search, n_levels=level, n_jobs=n_jobs)
+            samples_of = _reached_lists(reached, n_reached, tree.n_nodes)
+            if negatives == "tfn+man":
+                samples_of = samples_of.union(trainer.of_nodes)
+        trainer.train(nodes, n_jobs, samples_of)
+    return trainer.model()
+
+
+def _reached_lists(nodes: np.ndarray, sizes: np.ndarray, n_nodes: int) -> Lists:
+    kept = np.arange(nodes.shape[1]) < sizes[:, None]
+    return Lists.of_columns(np.concatenate([[0], np.cumsum(sizes)]), nodes[kept], n_nodes)

@@ -1,0 +1,297 @@
+"""Parabel, Bonsai, XR-Linear and DiSMEC, the way scikit-learn has it: sparse X and Y in, top-k labels out."""
+
+import logging
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from orchard.errors import FormatError
+from orchard.linear import search
+from orchard.linear.inputs import checked_training, checked_X
+from orchard.linear.search import SearchSettings
+from orchard.linear.storage import load_models, save_models
+from orchard.linear.training import NEGATIVES, SolverSettings, train_tree
+from orchard.trees.bonsai_embeddings import bonsai_embeddings
+from orchard.trees.builders import balanced_label_tree, kmeans_label_tree, merged_label_tree
+from orchard.trees.embeddings import pifa, unit_rows
+from orchard.trees.label_tree import LabelTree
+
+logger = logging.getLogger("orchard")
+
+_ROWS_AT_ONCE = 4096  # of predict, whose number of labels per row is not known before
+
+
+@dataclass(eq=False, repr=False)
+class TreeEstimator:
+    """What all estimators share: linear classifiers over one label tree or several, whose scores are averaged.
+
+    n_trees, max_leaf : how many trees; labels of a leaf at most.
+    C, C_positive, loss, bias, tolerance, max_iterations, threshold : the classifiers, see `SolverSettings`; C_positive
+        is the cost of a mistake on a positive sample, where it is not C.
+    negatives : 'tfn', 'man' or 'tfn+man', see `train_tree`.
+    beam, combiner, discount, merge, normalise : the search, see `SearchSettings`.
+    random_state : an integer; the same one gives the same model, whatever n_jobs (None: all cores) is.
+
+    Attributes after `fit` or `load`: models_ (one TreeModel per tree), n_labels_, n_features_in_.
+    """
+
+    n_trees: int = 1
+    max_leaf: int = 100
+    C: float = 1.0
+    C_positive: float | None = None
+    loss: str = "squared-hinge"
+    bias: float = 1.0
+    tolerance: float = 0.1
+    max_iterations: int = 100
+    threshold: float = 0.1
+    negatives: str = "tfn"
+    beam: int = 10
+    combiner: str = "l3-hinge"
+    discount: float = 1.0
+    merge: str = "mean"
+    normalise: bool = True
+    random_state: int = 0
+    n_jobs: int | None = None
+
+    # The parameters that the trees depend on, beside random_state: runs that agree in them can share trees.
+    TREE_PARAMETERS: ClassVar[tuple[str, ...]] = ()
+
+    def _build_tree(self, X: sp.csr_matrix, Y: sp.csr_matrix, rng: np.random.Generator) -> LabelTree:
+        raise TypeError(f"{type(self).__name__} does not say how its trees are built")
+
+    def _solver(self) -> SolverSettings:
+        return SolverSettings(
+            loss=self.loss,
+            C_positive=self.C if self.C_positive is None else self.C_positive,
+            C_negative=self.C,
+            bias=self.bias,
+            tolerance=self.tolerance,
+            max_iterations=self.max_iterations,
+            threshold=self.threshold,
+        ).validate()
+
+    def _search(self) -> SearchSettings:
+        return SearchSettings(self.beam, self.combiner, self.discount, self.merge, self.normalise).validate()
+
+    # ---- scikit-learn's protocol
+
+    def get_params(self, deep: bool = True) -> dict:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def set_params(self, **parameters) -> "TreeEstimator":
+        for name, value in parameters.items():
+            if name not in (known := self.get_params()):
+                raise ValueError(
+                    f"{type(self).__name__} has no parameter {name!r} (its parameters: {', '.join(known)})"
+                )
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        changed = [f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if getattr(self, f.name) != f.default]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    # ---- training
+
+    def build_trees(self, X, Y) -> list[LabelTree]:
+        """The label trees that `fit` would build, so that they can be kept and given to `fit` again."""
+        X, Y = self._checked(X, Y)
+        return self._built(X, Y)
+
+    def fit(self, X, Y, trees: list[LabelTree] | None = None) -> "TreeEstimator":
+        """Train on X (n, d), anything that scipy makes CSR of, and Y (n, n_labels), whose entries are the labels.
+
+        trees : train over these trees instead of building some.
+        """
+        X, Y = self._checked(X, Y)
+        trees = self._built(X, Y) if trees is None else list(trees)
+        if not trees or any(tree.n_labels != Y.shape[1] for tree in trees):
+            raise ValueError(f"trees must be at least one LabelTree over the {Y.shape[1]} labels of Y")
+        models = []
+        for number, tree in enumerate(trees):
+            logger.info("training tree %d of %d: %r", number + 1, len(trees), tree)
+            seed = self.random_state * len(trees) + number
+            models.append(train_tree(X, Y, tree, self._solver(), seed, self.negatives, self._search(), self.n_jobs))
+        self._keep(models)
+        return self
+
+    def _checked(self, X, Y) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+        """Refuse wrong parameters and data before any work starts; rows of unit length if that is asked for."""
+        self._solver()
+        self._search()
+        if self.negatives not in NEGATIVES:
+            raise ValueError(f"negatives must be one of {', '.join(NEGATIVES)}, not {self.negatives!r}")
+        if self.n_trees < 1:
+            raise ValueError(f"n_trees must be at least 1, not {self.n_trees}")
+        if isinstance(self.random_state, bool) or not isinstance(self.random_state, int | np.integer):
+            raise ValueError(f"random_state must be an integer, not {self.random_state!r}: results can be regenerated")
+        X, Y = checked_training(X, Y)
+        return (unit_rows(X) if self.normalise else X), Y
+
+    def _built(self, X, Y) -> list[LabelTree]:
+        return [
+            self._build_tree(X, Y, np.random.default_rng([abs(int(self.random_state)), number]))
+            for number in range(self.n_trees)
+        ]
+
+    def _keep(self, models) -> None:
+        self.models_ = models
+        self.n_labels_ = models[0].tree.n_labels
+        self.n_features_in_ = models[0].n_features
+
+    @property
+    def model_bytes_(self) -> int:
+        return sum(model.nbytes for model in self._fitted())
+
+    # ---- prediction
+
+    def predict_topk(self, X, k: int = 5, return_depths: bool = False):
+        """The k best labels of every row and their scores, (n, k) each, best first; id −1 where fewer were reached.
+
+        return_depths : also the depth of every returned label's leaf, NaN where there is no label; the mean over the
+            trees and copies in which the label was reached.
+        """
+        if k < 1:
+            raise ValueError(f"k must be at least 1, not {k}")
+        models = self._fitted()
+        X = checked_X(X, self.n_features_in_)
+        ids, scores, depths = search.topk(models, X, k, self._search(), self.n_jobs)
+        return (ids, scores, depths) if return_depths else (ids, scores)
+
+    def predict(self, X, threshold: float = 0.5) -> sp.csr_matrix:
+        """The labels whose score is at least `threshold`, CSR indicator float32 (n, n_labels)."""
+        models = self._fitted()
+        X = checked_X(X, self.n_features_in_)
+        reachable = sum(
+            min(self.beam, model.tree.n_leaves) * int(np.diff(model.tree.label_indptr).max()) for model in models
+        )
+        labels, sizes = [], []
+        for first in range(0, X.shape[0], _ROWS_AT_ONCE):
+            ids, scores = self.predict_topk(X[first : first + _ROWS_AT_ONCE], min(reachable, self.n_labels_))
+            chosen = (ids >= 0) & (scores >= threshold)
+            labels.append(ids[chosen])
+            sizes.append(chosen.sum(axis=1))
+        indptr = np.cumsum(np.concatenate([[0], *sizes]))
+        indices = np.concatenate([np.empty(0, np.int32), *labels])
+        Y = sp.csr_matrix((np.ones(indices.size, np.float32), indices, indptr), shape=(X.shape[0], self.n_labels_))
+        Y.sort_indices()
+        return Y
+
+    def match(self, X) -> sp.csr_matrix:
+        """The matcher's matrix M: the leaves in every row's beam with their scores, CSR float32 (n, leaves).
+
+        The columns are the leaves of the first tree in the order of `tree.leaves`, then those of the next tree.
+        """
+        models = self._fitted()
+        X = checked_X(X, self.n_features_in_)
+        parts = [search.match(model, X, self._search(), self.n_jobs) for model in models]
+        return parts[0] if len(parts) == 1 else sp.hstack(parts, format="csr")
+
+    def _fitted(self):
+        if not hasattr(self, "models_"):
+            raise RuntimeError(f"this {type(self).__name__} is not fitted yet: call fit(X, Y) or load(path) first")
+        return self.models_
+
+    # ---- files
+
+    def save(self, path) -> None:
+        """Write the parameters and the trained trees to one file, never half."""
+        parameters = {name: value for name, value in self.get_params().items() if name != "n_jobs"}
+        models = self._fitted()
+        header = {"estimator": type(self).__name__, "parameters": parameters, "n_features": self.n_features_in_}
+        save_models(path, header, models)
+
+    @classmethod
+    def load(cls, path, n_jobs: int | None = None) -> "TreeEstimator":
+        """Read what `save` wrote; a damaged, foreign or newer file is refused with a FormatError."""
+        header, models = load_models(path)
+        known = {kind.__name__: kind for kind in (Parabel, Bonsai, XRLinear, DiSMEC)}
+        kind = known.get(header.get("estimator"))
+        if kind is None or not issubclass(kind, cls):
+            raise FormatError(path, None, f"holds a {header.get('estimator')}, not a {cls.__name__}")
+        try:
+            estimator = kind(**header.get("parameters", {}), n_jobs=n_jobs)
+            estimator._solver()
+            estimator._search()
+        except (TypeError, ValueError) as error:
+            raise FormatError(path, None, f"damaged: {error}") from None
+        estimator._keep(models)
+        return estimator
+
+
+@dataclass(eq=False, repr=False)
+class Parabel(TreeEstimator):
+    """Parabel (Prabhu et al. 2018): balanced binary trees, three of them, with the defaults of its authors' program.
+
+    Scores are exp(−Σ max(0, 1 − z)²) along the path, averaged over the trees. labeltrees uses n_trees=1.
+    kmeans_tolerance : a split is left as it is when the mean cosine to its centres gains no more than this.
+    """
+
+    n_trees: int = 3
+    max_iterations: int = 20
+    combiner: str = "l2-hinge"
+    kmeans_tolerance: float = 1e-4
+
+    TREE_PARAMETERS = ("n_trees", "max_leaf", "normalise", "kmeans_tolerance")
+
+    def _build_tree(self, X, Y, rng):
+        embeddings = pifa(X, Y, "parabel", self.n_jobs)
+        return balanced_label_tree(embeddings, self.max_leaf, rng, self.n_jobs, self.kmeans_tolerance)
+
+
+@dataclass(eq=False, repr=False)
+class XRLinear(TreeEstimator):
+    """XR-Linear (Yu et al. 2022), PECOS's linear model: one tree with `n_splits` children per node.
+
+    The defaults are PECOS's; disentangle uses n_splits=32. Scores are Π exp(−max(0, 1 − z)³) along the path.
+    """
+
+    n_splits: int = 16
+
+    TREE_PARAMETERS = ("n_trees", "max_leaf", "normalise", "n_splits")
+
+    def _build_tree(self, X, Y, rng):
+        embeddings = pifa(X, Y, "xr-linear", self.n_jobs)
+        return merged_label_tree(embeddings, self.n_splits, self.max_leaf, rng, self.n_jobs)
+
+
+@dataclass(eq=False, repr=False)
+class Bonsai(TreeEstimator):
+    """Bonsai (Khandagale et al. 2020): shallow trees of unbalanced k-means with `n_splits` children, three of them.
+
+    A node with at most `max_leaf` labels, or at `max_depth`, is a leaf.  label_space : 'input', 'output' or 'joint',
+    what labels are clustered by (see `bonsai_embeddings`).  discount : what the levels above count on the way down.
+    """
+
+    n_trees: int = 3
+    max_iterations: int = 20
+    combiner: str = "l2-hinge"
+    discount: float = 0.98
+    n_splits: int = 100
+    max_depth: int | None = None
+    label_space: str = "joint"
+
+    TREE_PARAMETERS = ("n_trees", "max_leaf", "normalise", "n_splits", "max_depth", "label_space")
+
+    def _build_tree(self, X, Y, rng):
+        embeddings = bonsai_embeddings(X, Y, self.label_space)
+        return kmeans_label_tree(embeddings, self.n_splits, self.max_leaf, self.max_depth, rng, self.n_jobs)
+
+
+@dataclass(eq=False, repr=False)
+class DiSMEC(TreeEstimator):
+    """One classifier per label, all of them asked for every query (DiSMEC, Babbar and Schölkopf 2017).
+
+    A tree whose root is its only leaf. Weights below `threshold` are dropped; labels are trained in blocks, so that
+    memory holds the weights that are kept and a few columns per thread. Labels rank by their margin.
+    """
+
+    threshold: float = 0.01
+    combiner: str = "sigmoid"
+
+    TREE_PARAMETERS = ()
+
+    def _build_tree(self, X, Y, rng):
+        return LabelTree.from_groups(range(Y.shape[1]))

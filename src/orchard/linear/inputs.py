@@ -1,0 +1,54 @@
+"""What people hand in becomes what the kernels rely on, or is refused with a sentence that says what to do."""
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def checked_X(X, n_features: int | None = None) -> sp.csr_matrix:
+    """X as canonical CSR float32, not copied if it is that already.
+
+    n_features : refuse another number of columns.
+    """
+    if not (sp.issparse(X) and X.format == "csr" and X.dtype == np.float32 and X.indices.dtype == np.int32):
+        X = _as_csr(X, "X", np.float32)
+    if n_features is not None and X.shape[1] != n_features:
+        raise ValueError(f"X has {X.shape[1]} features, the model was trained on {n_features}")
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def checked_training(X, Y) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+    """X as in `checked_X`, all finite; Y as canonical CSR whose every entry is a label that the sample has."""
+    X, Y = checked_X(X), _as_csr(Y, "Y", np.float32)
+    if X.shape[0] != Y.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} samples, Y has {Y.shape[0]}")
+    for name, matrix in (("X", X), ("Y", Y)):
+        if 0 in matrix.shape:
+            raise ValueError(f"{name} is empty: it has {matrix.shape[0]} rows and {matrix.shape[1]} columns")
+        bad = np.flatnonzero(~np.isfinite(matrix.data))
+        if bad.size:
+            row = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
+            raise ValueError(f"row {row} of {name} has a value that is not finite (NaN or infinite)")
+    if (Y.data < 0).any():
+        raise ValueError("Y has negative entries; an entry says that a sample has a label")
+    if not Y.has_canonical_format or (Y.data == 0).any():
+        Y = Y.copy()
+        Y.sum_duplicates()
+        Y.eliminate_zeros()
+    return X, Y
+
+
+def _as_csr(matrix, name: str, kind) -> sp.csr_matrix:
+    if not sp.issparse(matrix):
+        matrix = np.asarray(matrix)
+        if matrix.ndim != 2 or matrix.dtype.kind not in "buif":
+            raise ValueError(f"{name} must be a matrix of numbers, samples in rows, best as scipy's CSR")
+    matrix = sp.csr_matrix(matrix, dtype=kind)
+    if matrix.indices.dtype != np.int32:
+        if matrix.shape[1] > np.iinfo(np.int32).max:
+            raise ValueError(f"{name} has {matrix.shape[1]} columns; at most {np.iinfo(np.int32).max} are possible")
+        # The row pointers may need 64 bits, the columns never do.
+        matrix.indices = matrix.indices.astype(np.int32)
+    return matrix

@@ -1,0 +1,120 @@
+"""Trained trees as one file: an npz archive, compact, without pickled objects, checked in full when it is read."""
+
+import json
+
+import numpy as np
+
+from orchard.archives import read_archive, single, write_archive
+from orchard.errors import FormatError
+from orchard.linear import _storage_kernels
+from orchard.linear._layout_kernels import pack
+from orchard.linear.model import TreeModel, code_type, outputs_of_nodes
+from orchard.trees.label_tree import LabelTree
+
+KIND, VERSION = "orchard model", 1
+_ARRAYS = {
+    "children": "iu",
+    "label_indptr": "iu",
+    "label_indices": "iu",
+    "node_rows": "iu",
+    "node_entries": "iu",
+    "rows": "u",
+    "outputs": "u",
+    "weights": "f",
+    "biases": "f",
+}
+
+
+def save_models(path, header: dict, models: list[TreeModel]) -> None:
+    """Write trained trees and a header of plain values."""
+    arrays = {"header": np.array(json.dumps({**header, "n_trees": len(models)}, sort_keys=True))}
+    for number, model in enumerate(models):
+        arrays |= {f"tree{number}.{name}": array for name, array in _to_arrays(model).items()}
+    write_archive(path, KIND, VERSION, arrays)
+
+
+def load_models(path) -> tuple[dict, list[TreeModel]]:
+    """What `save_models` wrote; a damaged, foreign or newer file is refused with a FormatError that says so."""
+    arrays = read_archive(path, KIND, VERSION)
+    try:
+        header = json.loads(single(arrays.get("header"), "U") or "")
+        n_trees, n_features = int(header["n_trees"]), int(header["n_features"])
+        models = [_from_arrays(_part(arrays, number), n_features) for number in range(n_trees)]
+    except (ValueError, KeyError, TypeError) as error:
+        raise FormatError(path, None, f"damaged: {error}") from None
+    if not models or any(model.tree.n_labels != models[0].tree.n_labels for model in models):
+        raise FormatError(path, None, "damaged: its trees do not have the same labels")
+    return header, models
+
+
+def _to_arrays(model: TreeModel) -> dict[str, np.ndarray]:
+    tree = model.tree
+    parts = [model.rows_of(node) for node in range(tree.n_nodes)]
+    encoded = []
+    for features, begins, _, _ in parts:
+        room = np.empty(10 * features.size, np.uint8)
+        encoded.append(room[: _storage_kernels.encode_rows(features, begins, room)].copy())
+    return {
+        "children": _smallest(tree.children),
+        "label_indptr": _smallest(tree.label_indptr),
+        "label_indices": _smallest(tree.label_indices),
+        "node_rows": _smallest(np.array([features.size for features, _, _, _ in parts])),
+        "node_entries": _smallest(np.array([weights.size for _, _, _, weights in parts])),
+        "rows": np.concatenate(encoded),
+        "outputs": _smallest(np.concatenate([outputs for _, _, outputs, _ in parts])),
+        "weights": np.concatenate([weights for _, _, _, weights in parts]),
+        "biases": model.biases,
+    }
+
+
+def _smallest(array: np.ndarray) -> np.ndarray:
+    """The same non-negative integers in the smallest type that holds them."""
+    return array.astype(np.min_scalar_type(int(array.max(initial=0))))
+
+
+def _part(arrays: dict[str, np.ndarray], number: int) -> dict[str, np.ndarray]:
+    part = {}
+    for name, kinds in _ARRAYS.items():
+        array = arrays[f"tree{number}.{name}"]
+        if array.ndim != 1 or array.dtype.kind not in kinds:
+            raise ValueError(f"tree{number}.{name} is not what it should be")
+        part[name] = array
+    return part
+
+
+def _from_arrays(part: dict[str, np.ndarray], n_features: int) -> TreeModel:
+    labels = part["label_indices"].astype(np.int32)
+    tree = LabelTree(
+        part["children"].astype(np.int64),
+        part["label_indptr"].astype(np.int64),
+        labels,
+        int(labels.max(initial=-1)) + 1,
+    )
+    rows, outputs = part["rows"], part["outputs"]
+    weights, biases = part["weights"].astype(np.float32, copy=False), part["biases"].astype(np.float32, copy=False)
+    n_outputs = outputs_of_nodes(tree)
+    node_entries = np.concatenate([[0], np.cumsum(part["node_entries"], dtype=np.int64)])
+    node_biases = np.concatenate([[0], np.cumsum(n_outputs)])
+    if (
+        part["node_rows"].size != tree.n_nodes
+        or part["node_entries"].size != tree.n_nodes
+        or not weights.size == outputs.size == node_entries[-1]
+        or biases.size != node_biases[-1]
+        or not (np.isfinite(weights).all() and np.isfinite(biases).all())
+    ):
+        raise ValueError("its arrays do not fit together")
+    kind = np.empty(0, code_type(n_outputs.max()))
+    nodes, at = [], 0
+    for node in range(tree.n_nodes):
+        entries = slice(node_entries[node], node_entries[node + 1])
+        n_rows = int(part["node_rows"][node])
+        if n_rows > entries.stop - entries.start:
+            raise ValueError(f"the weights of node {node} make no sense")
+        features, begins = np.empty(n_rows, np.int32), np.empty(n_rows + 1, np.int64)
+        n_entries = entries.stop - entries.start
+        at = _storage_kernels.decode_rows(rows, at, n_rows, n_entries, n_features, features, begins)
+        if at < 0 or not _storage_kernels.outputs_ascend(begins, outputs[entries], n_outputs[node]):
+            raise ValueError(f"the weights of node {node} make no sense")
+        slots, words = pack(features, begins, outputs[entries], weights[entries], n_outputs[node], kind)
+        nodes.append((biases[node_biases[node] : node_biases[node + 1]], slots, words))
+    return TreeModel.from_nodes(tree, n_features, nodes)
