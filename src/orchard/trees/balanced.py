@@ -60,6 +60,7 @@ def balanced_tree(
     n_jobs = n_jobs or os.cpu_count()
 
     rows_of_matrix = np.arange(n)  # it will be copied into another order
+    spare = None  # memory for the next copy: new memory costs as much as the copy itself
     order = np.arange(n)
     boundaries = [np.array([0, n])]
     clusters = np.array([n_clusters])  # that each node of the level must hold
@@ -67,7 +68,9 @@ def balanced_tree(
         while clusters.max() > 1:
             level = boundaries[-1]
             if len(boundaries) % LEVELS_PER_COPY == 0 and matrix[-1] > FEW_FEATURES:
-                matrix = _in_node_order(pool, matrix, order, level, n_jobs)
+                old = matrix
+                matrix = _in_node_order(pool, matrix, spare, order, level, n_jobs)
+                spare = old[1:3] if old[2] is not rows.data else None
                 rows_of_matrix, order = rows_of_matrix[order], np.arange(n)
             seeds = _two_distinct(rng, np.diff(level))
             rule = float(tolerance), max_iterations
@@ -91,10 +94,10 @@ def _in_pieces(pool, kernel, arguments, n, n_pieces):
         job.result()
 
 
-def _in_node_order(pool, matrix, order, level, n_jobs):
+def _in_node_order(pool, matrix, spare, order, level, n_jobs):
     """Copy the rows into the order of the nodes, each node with feature ids of its own: less memory to wait for."""
     new_indptr = np.append(0, np.cumsum(np.diff(matrix[0])[order]))
-    new_indices, new_data = np.empty(new_indptr[-1], np.int32), np.empty(new_indptr[-1], np.float32)
+    new_indices, new_data = spare or (np.empty(new_indptr[-1], np.int32), np.empty(new_indptr[-1], np.float32))
     widths = np.empty(level.size - 1, np.int64)
     arguments = *matrix, order, level, new_indptr, new_indices, new_data, widths
     _in_pieces(pool, _kernels.gather_nodes, arguments, widths.size, 4 * n_jobs)
