@@ -14,7 +14,7 @@ def write_archive(path, kind: str, version: int, arrays: dict[str, np.ndarray]) 
     """Write the arrays, never half; the same arrays give the same bytes."""
     # Through an open file: np.savez would add .npz to the temporary name.
     with atomic_file(path) as temporary, temporary.open("wb") as file:
-        np.savez(file, format=kind, version=version, **arrays)
+        np.savez(file, format=f"orchard {kind}", version=version, **arrays)
 
 
 def read_archive(path, kind: str, version: int) -> dict[str, np.ndarray]:
@@ -27,14 +27,14 @@ def read_archive(path, kind: str, version: int) -> dict[str, np.ndarray]:
     except OSError as error:
         raise FormatError(path, None, f"cannot be read: {error.strerror}") from None
     if not zipfile.is_zipfile(io.BytesIO(content)):
-        raise FormatError(path, None, f"not an {kind}, or damaged")
+        raise FormatError(path, None, f"not a {kind}, or damaged")
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except Exception as error:  # zipfile, zlib and numpy raise a dozen kinds for damaged bytes
-        raise FormatError(path, None, f"not an {kind}, or damaged: {error}") from None
-    if single(arrays.pop("format", None), "U") != kind:
-        raise FormatError(path, None, f"not an {kind}: its format is not '{kind}'")
+        raise FormatError(path, None, f"not a {kind}, or damaged: {error}") from None
+    if single(arrays.pop("format", None), "U") != f"orchard {kind}":
+        raise FormatError(path, None, f"not a {kind}: its format is not 'orchard {kind}'")
     found = single(arrays.pop("version", None), "iu")
     if found is not None and found > version:
         problem = f"written by a newer Orchard: {kind} of version {found}, this one reads version {version}"

@@ -66,7 +66,7 @@ def _signature(result, width, W, indices, values, begin, end, lanes):
 
 
 def _emit_dot(n_sums):
-    """A dot product with `n_sums` partial sums to which the entries are dealt in turn; what is left goes to the first."""
+    """A dot product with `n_sums` partial sums; the entries are dealt to them in turn, what is left to the first."""
 
     def emit(context, builder, signature, arguments):
         code = _Lanes(context, builder, signature, arguments)

@@ -10,9 +10,10 @@ MEAN, MAX = 0, 1  # how several copies of a label become one
 
 @njit(nogil=True, cache=True)
 def reach(X, first, last, normalise, tree, weights, combiner, discount, beam):
-    """Search one tree for the rows first … last − 1 of X; returns (row that is not finite or −1, beam_nodes, beam_sizes,
-    begins, scores): the log scores of the labels of place b of query q's beam are
-    scores[begins[q · beam + b] : begins[q · beam + b + 1]].
+    """Search one tree for the rows first … last − 1 of X.
+
+    Returns (row that is not finite or −1, beam_nodes, beam_sizes, begins, scores): the log scores of the labels in
+    place b of query q's beam are scores[begins[q · beam + b] : begins[q · beam + b + 1]].
     """
     children, levels, label_indptr, label_indices, _ = tree
     n_queries = last - first
@@ -100,7 +101,7 @@ def labels_of_tree(
     """All labels that each row reached in one tree, copies merged by their mean or maximum over those reached.
 
     sums, sum_of_depths : float32 (n_labels,), copies : int32 (n_labels,), zeros; zeros again on return.
-    Returns (bad row or −1, indptr, labels, scores, depths); a label's depth is the mean over its copies that were reached.
+    Returns (bad row or −1, indptr, labels, scores, depths); a label's depth is the mean over the copies reached.
     """
     _, _, label_indptr, label_indices, node_depths = tree
     bad_row, beam_nodes, beam_sizes, begins, log_scores = reach(

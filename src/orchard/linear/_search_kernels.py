@@ -30,7 +30,7 @@ def log_gain(margin, combiner):
 
 @njit(nogil=True, cache=True)
 def hits_of(features, values, node, weights, hit_rows, hit_values, n_hits):
-    """Append where the node's rows for a query's features begin, and the query's values; returns how many there are now.
+    """Append where the node's rows for a query's features begin, and the query's values; returns how many there are.
 
     The rows are asked for from memory here and read later: one by one, each would be waited for.
     """
@@ -48,7 +48,7 @@ def hits_of(features, values, node, weights, hit_rows, hit_values, n_hits):
 
 @njit(nogil=True, cache=True)
 def score_alone(n_hits, hit_rows, hit_values, scale, node, weights, combiner, parent_score, scores):
-    """scores[o] = parent_score + log g(w_o·x + b_o) for every output o of a node; x is the hits' values times `scale`."""
+    """scores[o] = parent_score + log g(w_o·x + b_o) for every output o of a node; x is hit_values times `scale`."""
     node_outputs, biases, _, _, node_words, codes, all_weights = weights
     n_outputs = node_outputs[node + 1] - node_outputs[node]
     per_word, mark = codes_per_word(codes), dense_mark(codes)
@@ -90,7 +90,7 @@ def score_together(
 ):
     """`score_alone` for several queries: the weights are spread into dense rows of SPREAD lanes, as training has them.
 
-    queries : int64 (n,), counted from `first`; begins : int64 (n,), where the scores of each go; parent_scores : float32.
+    queries : int64 (n,), counted from `first`.  parent_scores : float32 (n,).  begins : int64 (n,), where scores go.
     spread : float32 zeros, zeros again on return, SPREAD for every row; row_numbers : int32, one for every word of the
     node; hit_rows, hit_values : room for all values of the queries.
     """
@@ -229,7 +229,7 @@ def insert_best(score, item, n_best, best_scores, best_items):
 
 @njit(nogil=True, cache=True)
 def by_node(nodes, n_pairs, first_node, counts, order):
-    """order[:n_pairs] = the pairs sorted by node, stable; counts : int64, zeros, at least the nodes of the level + 1."""
+    """order[:n_pairs] = the pairs sorted by node, stable; counts : int64 zeros, more than the level has nodes."""
     largest = 0
     for pair in range(n_pairs):
         number = nodes[pair] - first_node
@@ -265,7 +265,7 @@ def beam_search(
     """The best nodes of the rows first … last − 1 of X after `n_levels` levels; a leaf that is reached earlier stays.
 
     scales : float32 (last − first,).  tree : (children, levels).
-    beam_nodes, beam_scores : int32 and float32 (last − first, beam), receive the nodes and their log scores, best first.
+    beam_nodes, beam_scores : int32, float32 (last − first, beam), receive the nodes and their log scores, best first.
     beam_sizes : int64 (last − first,).
     """
     children, levels = tree

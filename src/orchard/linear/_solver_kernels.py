@@ -275,7 +275,7 @@ def _make_solver(width):
                     state[MOVING * width + lane] = 0.0 if waiting[lane] else 1.0
                     n_waiting += 1 if waiting[lane] else 0
 
-            # A look at all samples costs a whole pass: worth it when it frees lanes for labels that wait, or at the end.
+            # A look at all samples costs a whole pass: worth it if that frees lanes for more labels, or at the end.
             if n_waiting == n_busy or (n_waiting > 0 and next_output < n_outputs):
                 for lane in range(width):
                     if output_of[lane] >= 0:

@@ -25,7 +25,7 @@ def encode_rows(row_features, row_begins, encoded):
 
 @njit(nogil=True, cache=True)
 def decode_rows(encoded, at, n_rows, n_entries, n_features, row_features, row_begins):
-    """The inverse of `encode_rows` from byte `at` on; returns the byte after the last, or −1 if the bytes make no sense."""
+    """The inverse of `encode_rows` from byte `at` on; returns the byte after the last, or −1 if they make no sense."""
     last, total = np.int64(-1), np.int64(0)
     row_begins[0] = 0
     for row in range(n_rows):

@@ -152,7 +152,7 @@ def train_node(
         n_features = features.size
     problem = (rows, private, samples_of, outputs, position, n_features)
     settings = (bias, costs, loss, tolerance, max_passes, threshold, seed)
-    if outputs.size <= NARROW:
+    if outputs.size <= NARROW:  # noqa: SIM108 (numba takes a conditional call, not a conditional function)
         found = solve_narrow(*problem, *settings)
     else:
         found = solve_wide(*problem, *settings)

@@ -270,7 +270,7 @@ class Bonsai(TreeEstimator):
     combiner: str = "l2-hinge"
     discount: float = 0.98
     n_splits: int = 100
-    max_depth: int | None = None
+    max_depth: int | None = 3
     label_space: str = "joint"
 
     TREE_PARAMETERS = ("n_trees", "max_leaf", "normalise", "n_splits", "max_depth", "label_space")

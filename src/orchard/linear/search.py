@@ -23,7 +23,7 @@ class SearchSettings:
     """How queries go down the trees.
 
     beam : nodes kept on every level.  combiner : one of COMBINERS, what a margin z adds to the score of a path.
-    discount : log score of a path = discount · that of its parent + log g(z); below 1 the upper levels say less (Bonsai).
+    discount : log score of a path = discount · that of its parent + log g(z); below 1 upper levels say less (Bonsai).
     merge : copies of a label in several leaves of a tree count with their 'mean' (disentangle) or their 'max'.
     normalise : scale queries to unit length, as the training samples were.
     """
@@ -56,8 +56,8 @@ def topk(
     """The k best labels of every row of X, by the mean score over the trees.
 
     X : CSR float32 (n, n_features), canonical.
-    Returns ids int32, scores float32 and depths float32, (n, k) each, best first; where fewer labels were reached, id −1,
-    score −∞ and depth NaN. A label's depth is that of its leaf, the mean over copies and trees in which it was reached.
+    Returns ids int32, scores float32 and depths float32, (n, k) each, best first; where fewer labels were reached,
+    id −1, score −∞ and depth NaN. A label's depth is that of its leaf, the mean over copies and trees that reached it.
     """
     n = X.shape[0]
     ids, scores, depths = np.empty((n, k), np.int32), np.empty((n, k), np.float32), np.empty((n, k), np.float32)

@@ -11,7 +11,7 @@ from orchard.linear._layout_kernels import pack
 from orchard.linear.model import TreeModel, code_type, outputs_of_nodes
 from orchard.trees.label_tree import LabelTree
 
-KIND, VERSION = "orchard model", 1
+KIND, VERSION = "model", 1
 _ARRAYS = {
     "children": "iu",
     "label_indptr": "iu",

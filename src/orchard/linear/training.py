@@ -96,7 +96,7 @@ def samples_of_nodes(Y: sp.csr_matrix, tree: LabelTree) -> Lists:
 
 
 class TreeTrainer:
-    """Trains the nodes of a tree in any order and on any samples; what comes out depends on neither order nor threads."""
+    """Trains the nodes of a tree, on any samples; what comes out depends neither on their order nor on threads."""
 
     def __init__(self, X: sp.csr_matrix, Y: sp.csr_matrix, tree: LabelTree, settings: SolverSettings, seed: int):
         self.tree, self.settings, self.seed = tree, settings.validate(), seed
