@@ -191,6 +191,7 @@ def test_a_copy_in_node_order_changes_no_split(monkeypatch):
     V = random_unit_rows(12, 700, n_features=300, density=0.1)
     expected = balanced_tree(V, 45, seed=3, n_jobs=2)
     monkeypatch.setattr(balanced, "FEW_FEATURES", 0)
+    monkeypatch.setattr(balanced, "SMALL_NODE", 1000)
     for levels in (1, 2):
         monkeypatch.setattr(balanced, "LEVELS_PER_COPY", levels)
         np.testing.assert_array_equal(balanced_tree(V, 45, seed=3, n_jobs=2).leaf_order, expected.leaf_order)

@@ -13,6 +13,7 @@ from orchard.trees import _kernels
 # Rules of the work's division look at the data alone, never at the number of threads: the result must not depend on it.
 FEW_NODES, MANY_ENTRIES = 4, 1 << 20  # so few nodes of so large a matrix are split one by one, by all threads together
 PIECES = 4  # of a large node, with sums of their own
+SMALL_NODE = 4  # entries per feature of the matrix: below, the features that a node has are given ids of its own
 LEVELS_PER_COPY, FEW_FEATURES = 3, 1 << 14  # centres of few features are in the cache anyway
 
 
@@ -60,6 +61,7 @@ def balanced_tree(
     n_jobs = n_jobs or os.cpu_count()
 
     rows_of_matrix = np.arange(n)  # it will be copied into another order
+    last_copy = 0
     spare = None  # memory for the next copy: new memory costs as much as the copy itself
     order = np.arange(n)
     boundaries = [np.array([0, n])]
@@ -67,7 +69,9 @@ def balanced_tree(
     with ThreadPoolExecutor(n_jobs) as pool:
         while clusters.max() > 1:
             level = boundaries[-1]
-            if len(boundaries) % LEVELS_PER_COPY == 0 and matrix[-1] > FEW_FEATURES:
+            small = matrix[0][-1] < SMALL_NODE * clusters.size * matrix[-1]  # nodes that have not all of the features
+            if small and matrix[-1] > FEW_FEATURES and len(boundaries) >= last_copy + LEVELS_PER_COPY:
+                last_copy = len(boundaries)
                 old = matrix
                 matrix = _in_node_order(pool, matrix, spare, order, level, n_jobs)
                 spare = old[1:3] if old[2] is not rows.data else None
