@@ -98,7 +98,7 @@ def dual_descent() -> HotKernel:
         np.float32(settings.tolerance), settings.max_iterations, np.float32(settings.threshold), np.uint64(1),
     )  # fmt: skip
     *_, n_visits, _ = _training_kernels.train_node(*arguments)
-    rows, features, *_ = _training_kernels.gather(trainer.X, samples, *trainer._thread_scratch()[1:])
+    rows, features, *_ = _training_kernels.gather(trainer.X, samples, *trainer._thread_scratch()[1:3])
     lanes = _solver_kernels.WIDE
     n_entries = n_visits * (rows[1].size / samples.size)  # features that one sample alone has are not among them
     return HotKernel(

@@ -12,8 +12,10 @@ FOLDER = records.FOLDER
 
 def write() -> None:
     """Write every table and plot for which something has been measured."""
-    editions = {configuration.name: measure.edition(configuration) for configuration in CONFIGURATIONS}
-    summaries = summary.summarise(records.load(), editions)
+    current = {configuration.name: measure.edition(configuration) for configuration in CONFIGURATIONS}
+    measured = records.load()
+    editions, older = summary.choose_editions(measured, current)
+    summaries = summary.summarise(measured, editions)
     beside_peers = [one for one in summaries if one.threads == settings.THREADS and _is_peer_set(one)]
     made = {
         "figures": tables.figures_table(beside_peers, measure.machine()),
@@ -25,6 +27,10 @@ def write() -> None:
         "limits": tables.limits_table(_read("limits.json")),
     }
     made = {name: table for name, table in made.items() if table.rows}
+    if older:
+        note = f"Measured before the last edit of the engine's sources: {', '.join(older)}."
+        for name in {"figures", "ratios", "accuracy", "threads", "labels"} & made.keys():
+            made[name].notes.append(note)
     for name, table in made.items():
         write_table(table, FOLDER / f"{name}.csv", FOLDER / f"{name}.md")
     text = "\n".join((FOLDER / f"{name}.md").read_text(encoding="utf-8") for name in made)

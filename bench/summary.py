@@ -44,6 +44,24 @@ class Summary:
         return statistics.fmean(self.precision.values())
 
 
+def choose_editions(records: list[dict], current: dict[str, str]) -> tuple[dict[str, str], list[str]]:
+    """{configuration: the edition to show}, and the configurations of which only an older engine was measured.
+
+    Peers are shown in their current edition only. Orchard, which is edited all the time, is shown in the last one that
+    was measured with the current settings where there is none of today's, and the tables say so.
+    """
+    chosen, older = dict(current), []
+    for configuration in CONFIGURATIONS:
+        name = configuration.name
+        found = [record["edition"] for record in records if record["configuration"] == name]
+        settings_part = current[name].rpartition("/")[2]
+        found = [edition for edition in found if edition.rpartition("/")[2] == settings_part]
+        if configuration.is_orchard and found and current[name] not in found:
+            chosen[name] = found[-1]
+            older.append(name)
+    return chosen, older
+
+
 def summarise(records: list[dict], editions: dict[str, str]) -> list[Summary]:
     """Group the measurements of the current editions, in the order of the configurations."""
     datasets = list(dict.fromkeys([*settings.PEER_DATASETS, *settings.CURVE_DATASETS]))

@@ -36,6 +36,21 @@ def test_measurements_of_an_older_engine_do_not_count():
     assert one.figures["train_s"].median == 5
 
 
+def test_the_last_engine_measured_is_shown_and_named_where_the_current_one_was_not():
+    """Peers whose version or settings have changed are not shown at all."""
+    current = dict.fromkeys(EDITIONS, "new/a")
+    records = [
+        record("orchard-binary", edition="old/a"),
+        record("orchard-16-ary", edition="old/a"),
+        record("orchard-16-ary", edition="new/a"),
+        record("orchard-three", edition="old/b"),
+        record("pecos-binary", edition="old/a"),
+    ]
+    chosen, older = summary.choose_editions(records, current)
+    assert older == ["orchard-binary"]
+    assert chosen == current | {"orchard-binary": "old/a"}
+
+
 def test_the_best_peer_is_chosen_for_each_quantity():
     records = [
         record("orchard-binary", train_s=2.0, batch_ms=9.0),
