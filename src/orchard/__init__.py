@@ -2,11 +2,15 @@
 
 from importlib import import_module
 
+from orchard.kernel_cache import forget_outdated_kernels
+
 __version__ = "0.1.0"
 
 # Loaded when first used: `import orchard` stays cheap.
 _HOME = dict.fromkeys(("Parabel", "Bonsai", "XRLinear", "DiSMEC"), "orchard.linear.estimators")
 __all__ = sorted(_HOME)
+
+forget_outdated_kernels()
 
 
 def __getattr__(name):

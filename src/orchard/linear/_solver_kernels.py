@@ -108,6 +108,7 @@ def _make_solver(width):
         outputs,
         position,
         n_features,
+        room,
         bias,
         costs,
         loss,
@@ -116,12 +117,13 @@ def _make_solver(width):
         threshold,
         seed,
     ):
+        """See `train_node`; room : float32 zeros, at least n_features · width, on a cache line; zeros on return."""
         indptr, indices, data = rows
         list_indptr, list_indices = samples_of
         C_positive, C_negative = costs
         n, n_outputs = indptr.size - 1, outputs.size
 
-        W = on_cache_lines(n_features * width).reshape(n_features, width)
+        W = room[: n_features * width].reshape(n_features, width)
         alpha = np.zeros(n * width, np.float32)
         state = np.zeros(N_STATE_ROWS * width, np.float32)
         dots = state[DOT * width : (DOT + 1) * width]

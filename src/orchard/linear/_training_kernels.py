@@ -9,18 +9,22 @@ from orchard.linear._solver_kernels import NARROW, solve_narrow, solve_wide
 
 @njit(nogil=True, cache=True)
 def nodes_of_samples(Y_indptr, Y_indices, leaf_indptr, leaf_indices, parent, last_seen, indptr, nodes):
-    """The nodes on the paths from the root to a sample's labels: teacher forcing.
+    """The root and the nodes on the paths from it to a sample's labels: teacher forcing.
 
     leaf_indptr, leaf_indices : CSR, the leaves of every label.  last_seen : int64 (n_nodes,), −1.
     Called twice: with `nodes` empty it fills indptr[i + 1] with the number of nodes up to sample i, then `nodes`.
     """
     n_found = 0
     for i in range(Y_indptr.size - 1):
+        last_seen[0] = i
+        if nodes.size:
+            nodes[n_found] = 0
+        n_found += 1
         for y in range(Y_indptr[i], Y_indptr[i + 1]):
             label = Y_indices[y]
             for place in range(leaf_indptr[label], leaf_indptr[label + 1]):
                 node = leaf_indices[place]
-                while node >= 0 and last_seen[node] != i:
+                while last_seen[node] != i:
                     last_seen[node] = i
                     if nodes.size:
                         nodes[n_found] = node
@@ -121,6 +125,7 @@ def train_node(
     position,
     occurrences,
     bitmap,
+    room,
     bias,
     costs,
     loss,
@@ -134,8 +139,8 @@ def train_node(
     X : CSR arrays of the training rows.  samples : int32, ascending, the rows that the node sees.
     samples_of, outputs : the positives of output o are those of the list outputs[o] of the CSR lists `samples_of` that
         are in `samples`.
-    position, occurrences, bitmap : scratch of the thread, the same again on return: int32 (n,), −1; int32 (d,), zeros;
-        uint64 (⌈d/64⌉,), zeros.
+    position, occurrences, bitmap, room : scratch of the thread, the same again on return: int32 (n,), −1; int32 (d,),
+        zeros; uint64 (⌈d/64⌉,), zeros; float32 (WIDE · d,), zeros, on a cache line.
     Returns (output_indptr, features, weights, biases, visits, passes): weights of at least `threshold`, output by
     output, and how many samples were visited in how many passes.
     """
@@ -150,7 +155,7 @@ def train_node(
     else:
         rows, features, private, private_entries = gather(X, samples, occurrences, bitmap)
         n_features = features.size
-    problem = (rows, private, samples_of, outputs, position, n_features)
+    problem = (rows, private, samples_of, outputs, position, n_features, room)
     settings = (bias, costs, loss, tolerance, max_passes, threshold, seed)
     if outputs.size <= NARROW:  # noqa: SIM108 (numba takes a conditional call, not a conditional function)
         found = solve_narrow(*problem, *settings)

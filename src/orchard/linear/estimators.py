@@ -73,7 +73,7 @@ class TreeEstimator:
         ).validate()
 
     def _search(self) -> SearchSettings:
-        return SearchSettings(self.beam, self.combiner, self.discount, self.merge, self.normalise).validate()
+        return search.search_settings(self.beam, self.combiner, self.discount, self.merge, self.normalise)
 
     # ---- scikit-learn's protocol
 

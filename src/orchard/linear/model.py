@@ -72,9 +72,13 @@ class TreeModel:
         """Whether a label stands in more than one leaf."""
         return self.tree.label_indices.size > self.tree.n_labels
 
+    @cached_property
+    def most_outputs(self) -> int:
+        return int(outputs_of_nodes(self.tree).max())
+
     @property
     def code_type(self):
-        return code_type(outputs_of_nodes(self.tree).max())
+        return code_type(self.most_outputs)
 
     @cached_property
     def for_search(self) -> tuple:

@@ -3,6 +3,7 @@
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
@@ -44,6 +45,12 @@ class SearchSettings:
         if not 0 < self.discount <= 1:
             raise ValueError(f"discount must be above 0 and at most 1, not {self.discount}")
         return self
+
+
+@lru_cache
+def search_settings(*values) -> SearchSettings:
+    """SearchSettings that are known to make sense; checking them anew would take longer than a small query."""
+    return SearchSettings(*values).validate()
 
 
 def csr_arrays(X: sp.csr_matrix):
@@ -163,13 +170,12 @@ def match(model: TreeModel, X: sp.csr_matrix, settings: SearchSettings, n_jobs: 
 
 def _chunk(models: list[TreeModel], beam: int) -> int:
     """Fewer queries at once where leaves are so large that their scores would fill the memory (one-vs-all)."""
-    most_scores = max(int(np.diff(model.node_outputs).max()) * min(beam, model.tree.n_leaves) for model in models)
-    return int(np.clip((1 << 24) // max(most_scores, 1), 1, CHUNK))
+    most_scores = max(model.most_outputs * min(beam, model.tree.n_leaves) for model in models)
+    return max(1, min(CHUNK, (1 << 24) // max(most_scores, 1)))
 
 
 def _in_chunks(do, n: int, chunk: int, n_jobs: int | None) -> None:
-    n_jobs = n_jobs or os.cpu_count()
-    if n <= chunk or n_jobs == 1:
+    if n <= chunk or (n_jobs := n_jobs or os.cpu_count()) == 1:
         for first in range(0, n, chunk):
             do(first, min(first + chunk, n))
         return

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from orchard.linear import _training_kernels
-from orchard.linear._solver_kernels import LOGISTIC, SQUARED_HINGE
+from orchard.linear._solver_kernels import LOGISTIC, SQUARED_HINGE, WIDE
 from orchard.linear.model import TreeModel, code_type, outputs_of_nodes
 from orchard.linear.search import SearchSettings, beams
 from orchard.trees.label_tree import LabelTree
@@ -83,7 +83,7 @@ def samples_of_labels(Y: sp.csr_matrix) -> Lists:
 
 
 def samples_of_nodes(Y: sp.csr_matrix, tree: LabelTree) -> Lists:
-    """The samples with a label under each node: the ones that teacher forcing trains it on."""
+    """The samples that teacher forcing trains each node on: those with a label under it; at the root all of them."""
     leaves = Lists.of_columns(tree.label_indptr, tree.label_indices, tree.n_labels)
     indptr = np.zeros(Y.shape[0] + 1, np.int64)
     last_seen = np.full(tree.n_nodes, -1, np.int64)
@@ -141,15 +141,12 @@ class TreeTrainer:
             lists, outputs = self.of_labels, tree.labels_of(node)[first:last].astype(np.int64)
         else:
             lists, outputs = self.of_nodes, np.arange(tree.children[node] + first, tree.children[node] + last)
-        position, occurrences, bitmap = self._thread_scratch()
         *trained, _n_visits, _n_passes = _training_kernels.train_node(
             self.X,
             samples,
             (lists.indptr, lists.indices),
             outputs,
-            position,
-            occurrences,
-            bitmap,
+            *self._thread_scratch(),
             np.float32(settings.bias),
             (np.float32(settings.C_positive), np.float32(settings.C_negative)),
             LOSSES[settings.loss],
@@ -161,7 +158,7 @@ class TreeTrainer:
         return self._packed(*trained) if whole else trained
 
     def _packed(self, output_indptr, features, weights, biases):
-        _, counts, bitmap = self._thread_scratch()
+        _, counts, bitmap, _ = self._thread_scratch()
         return biases, *_training_kernels.pack_outputs(output_indptr, features, weights, counts, bitmap, self.kind)
 
     def _join(self, pieces):
@@ -175,8 +172,17 @@ class TreeTrainer:
                 np.full(self.n_samples, -1, np.int32),
                 np.zeros(self.n_features, np.int32),
                 np.zeros(self.n_features // 64 + 1, np.uint64),
+                # By numpy, which asks for huge pages; of the zeros only what is written to takes memory.
+                zeros_on_cache_lines(WIDE * self.n_features),
             )
         return self._scratch.arrays
+
+
+def zeros_on_cache_lines(n: int) -> np.ndarray:
+    """Zeros (n,) float32 that begin on a cache line of 64 bytes, so that a row of 16 lanes is one line."""
+    padded = np.zeros(n + 16, np.float32)
+    skipped = -padded.ctypes.data // 4 % 16
+    return padded[skipped : skipped + n]
 
 
 def _seed_of(seed: int, node: int, first: int) -> np.uint64:
@@ -215,7 +221,7 @@ def train_tree(
     X : CSR float32 (n, d), canonical.  Y : CSR (n, n_labels), canonical.
     negatives : which samples a node's classifiers see.  'tfn', teacher forcing: those with a label under the node;
         'man', matcher-aware: those whose beam (`search`) reaches the node, level by level, with the levels above
-        trained already; 'tfn+man': both.  The root sees all samples that have a label, under every rule.
+        trained already; 'tfn+man': both.  The root sees all samples, under every rule.
     The model depends on `seed`, never on `n_jobs` (all cores by default).
     """
     if negatives not in NEGATIVES:
