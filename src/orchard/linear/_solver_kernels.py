@@ -23,7 +23,6 @@ from orchard.linear._lanes import (
     lanes_hinge_step,
 )
 
-SQUARED_HINGE, LOGISTIC = 0, 1
 NARROW, WIDE = 4, 16  # lanes of a block
 _NEWTON_STEPS = 100
 
@@ -66,6 +65,84 @@ def with_room(array, n_used, n_more):
 
 
 @njit(nogil=True, cache=True)
+def squared_norms(rows, private, bias):
+    """‖x‖² of every sample, the bias and the private features among it; float32 (n,)."""
+    indptr, _, data = rows
+    norms = np.empty(private.size, np.float32)
+    for i in range(private.size):
+        squares = np.float64(bias) * np.float64(bias) + private[i]
+        for entry in range(indptr[i], indptr[i + 1]):
+            squares += np.float64(data[entry]) * np.float64(data[entry])
+        norms[i] = squares
+    return norms
+
+
+@njit(nogil=True, cache=True)
+def mark_positives(lane, samples, position, positives):
+    """Bit `lane` of positives[i] says whether sample i is one of `samples` (those that have a position)."""
+    bit = np.uint32(1) << np.uint32(lane)
+    for i in range(positives.size):
+        positives[i] &= ~bit
+    for sample in samples:
+        if position[sample] >= 0:
+            positives[position[sample]] |= bit
+
+
+@njit(nogil=True, cache=True)
+def select_active(active, learning, order):
+    """The samples that a learning lane must see, to order[:n]; returns n."""
+    n_active = 0
+    for i in range(active.size):
+        order[n_active] = i
+        n_active += 1 if active[i] & learning else 0
+    return n_active
+
+
+@njit(nogil=True, cache=True)
+def harvest(lanes, output_of, W, alpha, positives, local_features, private_entries, threshold, found, n_found):
+    """Move the weights of these lanes, if not below the threshold, from W to `found`; their columns are zero then.
+
+    local_features : the features of W's rows; empty if they are 0, 1, …
+    private_entries : (indptr, features, data, largest |data| of a sample); the weight of such a feature is y·α·x.
+    found : (outputs, features, weights), growing.  Returns (found, how many there are).
+    """
+    outputs, features, weights = found
+    width = W.shape[1]
+    for row in range(W.shape[0]):
+        if n_found + lanes.size > outputs.size:
+            outputs = with_room(outputs, n_found, lanes.size)
+            features = with_room(features, n_found, lanes.size)
+            weights = with_room(weights, n_found, lanes.size)
+        for lane in lanes:
+            weight = W[row, lane]
+            W[row, lane] = 0
+            outputs[n_found] = output_of[lane]
+            features[n_found] = local_features[row] if local_features.size else row
+            weights[n_found] = weight
+            n_found += 1 if abs(weight) >= threshold and weight != 0 else 0
+    private_indptr, private_features, private_data, largest = private_entries
+    for i in range(positives.size):
+        for lane in lanes:
+            a = alpha[i * width + lane]
+            alpha[i * width + lane] = 0
+            if a == 0 or a * largest[i] < threshold:
+                continue
+            signed = a if (positives[i] >> np.uint32(lane)) & np.uint32(1) else -a
+            n_more = private_indptr[i + 1] - private_indptr[i]
+            if n_found + n_more > outputs.size:
+                outputs = with_room(outputs, n_found, n_more)
+                features = with_room(features, n_found, n_more)
+                weights = with_room(weights, n_found, n_more)
+            for entry in range(private_indptr[i], private_indptr[i + 1]):
+                weight = signed * private_data[entry]
+                outputs[n_found] = output_of[lane]
+                features[n_found] = private_features[entry]
+                weights[n_found] = weight
+                n_found += 1 if abs(weight) >= threshold and weight != 0 else 0
+    return (outputs, features, weights), n_found
+
+
+@njit(nogil=True, cache=True)
 def logistic_step(margin, alpha, C, norm, tolerance):
     """Δα of one variable of the dual logistic problem by Newton steps on the smaller of α and C − α.
 
@@ -85,212 +162,175 @@ def logistic_step(margin, alpha, C, norm, tolerance):
     return (C - z if flipped else z) - alpha
 
 
-@njit(nogil=True, cache=True)
-def dual_objective(alpha, C, loss):
-    """The part of the dual objective that is not ½‖w‖² (for tests)."""
-    total = 0.0
-    for a in alpha:
-        if loss == SQUARED_HINGE:
-            total += a * a / (4 * C) - a
-        else:
-            total += (a * np.log(a) if a > 0 else 0.0) + ((C - a) * np.log(C - a) if a < C else 0.0) - C * np.log(C)
-    return total
+def _make_hinge_pass(width):
+    @njit(nogil=True, cache=True)
+    def hinge_pass(order, rows, W, alpha, state, private, norms, positives, active, bias, costs, tolerance):
+        """Visit the samples in this order, one step of squared hinge for every lane; which must be seen again."""
+        indptr, indices, data = rows
+        dots, steps = state[DOT * width : (DOT + 1) * width], state[STEP * width : (STEP + 1) * width]
+        half_positive, half_negative = np.float32(0.5) / costs[0], np.float32(0.5) / costs[1]
+        one = np.float32(1)
+        for i in order:
+            begin, end = indptr[i], indptr[i + 1]
+            lanes_dot(width, W, indices, data, begin, end, dots)
+            diagonals = (half_positive + private[i], half_negative + private[i])
+            inverses = (one / (norms[i] + half_positive), one / (norms[i] + half_negative))
+            flags = lanes_hinge_step(width, state, alpha, i * width, positives[i], bias, diagonals, inverses)
+            active[i] = np.uint32(flags)
+            if flags >> np.uint64(32):
+                lanes_add(width, W, indices, data, begin, end, steps)
+
+    return hinge_pass
 
 
-def _make_solver(width):
+def _make_logistic_pass(width):
+    @njit(nogil=True, cache=True)
+    def logistic_pass(order, rows, W, alpha, state, private, norms, positives, active, bias, costs, tolerance):
+        """Visit the samples in this order, one step of the logistic loss for every lane; all must be seen again."""
+        indptr, indices, data = rows
+        dots, steps = state[DOT * width : (DOT + 1) * width], state[STEP * width : (STEP + 1) * width]
+        for i in order:
+            begin, end = indptr[i], indptr[i + 1]
+            lanes_dot(width, W, indices, data, begin, end, dots)
+            for lane in range(width):
+                at, bias_at = i * width + lane, BIAS * width + lane
+                steps[lane] = 0
+                if state[MOVING * width + lane] == 0:
+                    continue
+                is_positive = (positives[i] >> np.uint32(lane)) & np.uint32(1)
+                y, C = (np.float32(1), costs[0]) if is_positive else (np.float32(-1), costs[1])
+                first = alpha[at] if alpha[at] > 0 else np.float32(min(1e-3 * C, 1e-8))
+                margin = y * (dots[lane] + bias * state[bias_at]) + alpha[at] * private[i]
+                gradient = abs(margin + np.log(first / (C - first)))
+                state[HIGHEST * width + lane] = max(state[HIGHEST * width + lane], gradient)
+                state[LOWEST * width + lane] = 0
+                new = np.float32(first + logistic_step(margin, first, C, norms[i], 0.1 * tolerance))
+                new = min(max(new, np.float32(1e-30)), np.float32(C * (1 - 1e-7)))
+                steps[lane] = y * (new - alpha[at])
+                state[bias_at] += steps[lane] * bias
+                alpha[at] = new
+            lanes_add(width, W, indices, data, begin, end, steps)
+
+    return logistic_pass
+
+
+def _make_solver(width, one_pass):
     """The solver for blocks of `width` lanes; the width must be a constant when numba compiles it."""
 
-    @njit(nogil=True, cache=True, error_model="numpy")
+    @njit(nogil=True, cache=True)
     def solve(
         rows,
+        local_features,
         private,
+        private_entries,
         samples_of,
         outputs,
         position,
-        n_features,
         room,
         bias,
         costs,
-        loss,
         tolerance,
         max_passes,
         threshold,
         seed,
     ):
-        """See `train_node`; room : float32 zeros, at least n_features · width, on a cache line; zeros on return."""
-        indptr, indices, data = rows
-        list_indptr, list_indices = samples_of
-        C_positive, C_negative = costs
-        n, n_outputs = indptr.size - 1, outputs.size
+        """Train one classifier per output; see `train_node`.
 
+        room : float32 zeros, a row of `width` for every feature, on a cache line; zeros again on return.
+        Returns ((output, feature, weight) of the weights kept, the bias' weights, visits of samples, passes).
+        """
+        list_indptr, list_indices = samples_of
+        n, n_outputs = private.size, outputs.size
+        n_features = local_features.size if local_features.size else room.size // WIDE
         W = room[: n_features * width].reshape(n_features, width)
+        norms = squared_norms(rows, private, bias)
         alpha = np.zeros(n * width, np.float32)
         state = np.zeros(N_STATE_ROWS * width, np.float32)
-        dots = state[DOT * width : (DOT + 1) * width]
-        steps = state[STEP * width : (STEP + 1) * width]
-        norms = np.empty(n, np.float32)
-        for i in range(n):
-            squares = np.float64(bias) * np.float64(bias) + private[i]
-            for entry in range(indptr[i], indptr[i + 1]):
-                squares += np.float64(data[entry]) * np.float64(data[entry])
-            norms[i] = squares
-        half_positive, half_negative = np.float32(0.5 / C_positive), np.float32(0.5 / C_negative)
-
         positives = np.zeros(n, np.uint32)
         active = np.zeros(n, np.uint32)  # bit b: lane b must see the sample in the next pass
         order = np.empty(n, np.int32)
         random = np.full(1, seed, np.uint64)
-        output_of = np.full(width, -1, np.int64)
+
+        output_of = np.full(width, -1, np.int64)  # −1: the lane is free
         passes = np.zeros(width, np.int64)
         waiting = np.zeros(width, np.bool_)  # converged on the samples it saw; the others are still to be seen
+        finished = np.empty(width, np.int64)
         next_output, n_busy, n_visits, n_passes = 0, 0, 0, 0
-
-        counts = np.zeros(n_outputs, np.int64)
-        begins = np.zeros(n_outputs, np.int64)
         biases = np.zeros(n_outputs, np.float32)
-        found_features = np.empty(64 * max(n_outputs, 1), np.int32)
-        found_weights = np.empty(found_features.size, np.float32)
+        n_room = 64 * n_outputs + 64
+        found = (np.empty(n_room, np.int32), np.empty(n_room, np.int32), np.empty(n_room, np.float32))
         n_found = 0
 
         while True:
-            for lane in range(width):  # hand out labels
-                if output_of[lane] >= 0 or next_output == n_outputs:
-                    continue
-                bit = np.uint32(1) << np.uint32(lane)
-                for i in range(n):
-                    positives[i] &= ~bit
-                    active[i] |= bit
-                for entry in range(list_indptr[outputs[next_output]], list_indptr[outputs[next_output] + 1]):
-                    i = position[list_indices[entry]]
-                    if i >= 0:
-                        positives[i] |= bit
-                output_of[lane] = next_output
-                passes[lane] = 0
-                waiting[lane] = False
-                state[MOVING * width + lane] = 1.0
-                state[CEILING * width + lane] = np.inf
-                next_output += 1
-                n_busy += 1
-                if loss == LOGISTIC:  # α must stay inside (0, C): it starts a little above zero
+            learning = np.uint32(0)
+            for lane in range(width):
+                if output_of[lane] < 0 and next_output < n_outputs:
+                    lists = outputs[next_output]
+                    mark_positives(lane, list_indices[list_indptr[lists] : list_indptr[lists + 1]], position, positives)
                     for i in range(n):
-                        is_positive = (positives[i] & bit) != 0
-                        first = np.float32(min(1e-3 * (C_positive if is_positive else C_negative), 1e-8))
-                        alpha[i * width + lane] = first
-                        step = first if is_positive else -first
-                        state[BIAS * width + lane] += step * bias
-                        for entry in range(indptr[i], indptr[i + 1]):
-                            W[indices[entry], lane] += step * data[entry]
+                        active[i] |= np.uint32(1) << np.uint32(lane)
+                    output_of[lane], passes[lane] = next_output, 0
+                    state[MOVING * width + lane], state[CEILING * width + lane] = 1, np.inf
+                    next_output += 1
+                    n_busy += 1
+                if output_of[lane] >= 0 and not waiting[lane]:
+                    learning |= np.uint32(1) << np.uint32(lane)
+                state[HIGHEST * width + lane], state[LOWEST * width + lane] = -np.inf, np.inf
             if n_busy == 0:
                 break
 
-            n_active = 0
-            learning = np.uint32(0)
-            for lane in range(width):
-                if output_of[lane] >= 0 and not waiting[lane]:
-                    learning |= np.uint32(1) << np.uint32(lane)
-                state[HIGHEST * width + lane] = -np.inf
-                state[LOWEST * width + lane] = np.inf
-            for i in range(n):
-                order[n_active] = i
-                n_active += 1 if active[i] & learning else 0
-            saw_all = n_active == n
+            n_active = select_active(active, learning, order)
             shuffle(order, n_active, random)
-
-            for place in range(n_active):
-                i = order[place]
-                begin, end = indptr[i], indptr[i + 1]
-                lanes_dot(width, W, indices, data, begin, end, dots)
-                if loss == SQUARED_HINGE:
-                    flags = lanes_hinge_step(
-                        width,
-                        state,
-                        alpha,
-                        i * width,
-                        positives[i],
-                        bias,
-                        (half_positive + private[i], half_negative + private[i]),
-                        (np.float32(1) / (norms[i] + half_positive), np.float32(1) / (norms[i] + half_negative)),
-                    )
-                    active[i] = np.uint32(flags)
-                    moved = (flags >> np.uint64(32)) != 0
-                else:
-                    moved = True
-                    for lane in range(width):
-                        at = i * width + lane
-                        if state[MOVING * width + lane] == 0:
-                            steps[lane] = 0
-                            continue
-                        is_positive = (positives[i] >> np.uint32(lane)) & np.uint32(1)
-                        y = np.float32(1) if is_positive else np.float32(-1)
-                        C = C_positive if is_positive else C_negative
-                        margin = y * (dots[lane] + bias * state[BIAS * width + lane]) + alpha[at] * private[i]
-                        gradient = margin + np.log(alpha[at] / (C - alpha[at]))
-                        state[HIGHEST * width + lane] = max(state[HIGHEST * width + lane], abs(gradient))
-                        delta = np.float32(logistic_step(margin, alpha[at], C, norms[i], 0.1 * tolerance))
-                        alpha[at] = min(max(alpha[at] + delta, np.float32(1e-30)), np.float32(C * (1 - 1e-7)))
-                        steps[lane] = y * delta
-                        state[BIAS * width + lane] += y * delta * bias
-                        state[LOWEST * width + lane] = 0
-                if moved:
-                    lanes_add(width, W, indices, data, begin, end, steps)
+            one_pass(order[:n_active], rows, W, alpha, state, private, norms, positives, active, bias, costs, tolerance)
+            saw_all = n_active == n
             n_visits += n_active
             n_passes += 1
 
-            n_waiting = 0
+            n_waiting, n_finished = 0, 0
             for lane in range(width):
                 if output_of[lane] < 0:
                     continue
-                passes[lane] += 0 if waiting[lane] and not saw_all else 1
                 highest, lowest = state[HIGHEST * width + lane], state[LOWEST * width + lane]
-                converged = highest - lowest <= tolerance or n_active == 0
-                waiting[lane] = converged or (waiting[lane] and not saw_all)
+                passes[lane] += 0 if waiting[lane] and not saw_all else 1
+                waiting[lane] = highest - lowest <= tolerance or (waiting[lane] and not saw_all)
                 if (waiting[lane] and saw_all) or passes[lane] >= max_passes:
-                    output = output_of[lane]
-                    begins[output] = n_found
-                    biases[output] = state[BIAS * width + lane]
-                    found_features = with_room(found_features, n_found, n_features)
-                    found_weights = with_room(found_weights, n_found, n_features)
-                    for feature in range(n_features):
-                        weight = W[feature, lane]
-                        W[feature, lane] = 0
-                        found_features[n_found] = feature
-                        found_weights[n_found] = weight
-                        n_found += 1 if abs(weight) >= threshold and weight != 0 else 0
-                    for i in range(n):
-                        # The weight of a feature that one sample alone has is y·α·x; the caller knows x.
-                        if private[i] > 0 and alpha[i * width + lane] != 0:
-                            found_features = with_room(found_features, n_found, 1)
-                            found_weights = with_room(found_weights, n_found, 1)
-                            found_features[n_found] = -1 - i
-                            is_positive = (positives[i] >> np.uint32(lane)) & np.uint32(1)
-                            found_weights[n_found] = alpha[i * width + lane] * (1 if is_positive else -1)
-                            n_found += 1
-                        alpha[i * width + lane] = 0
-                    counts[output] = n_found - begins[output]
-                    state[BIAS * width + lane] = 0
-                    state[MOVING * width + lane] = 0
-                    output_of[lane] = -1
-                    waiting[lane] = False
-                    n_busy -= 1
+                    finished[n_finished] = lane
+                    n_finished += 1
                 else:
                     state[CEILING * width + lane] = highest if highest > 0 else np.inf
-                    state[MOVING * width + lane] = 0.0 if waiting[lane] else 1.0
+                    state[MOVING * width + lane] = 0 if waiting[lane] else 1
                     n_waiting += 1 if waiting[lane] else 0
+            if n_finished:
+                found, n_found = harvest(
+                    finished[:n_finished],
+                    output_of,
+                    W,
+                    alpha,
+                    positives,
+                    local_features,
+                    private_entries,
+                    threshold,
+                    found,
+                    n_found,
+                )
+                for lane in finished[:n_finished]:
+                    biases[output_of[lane]] = state[BIAS * width + lane]
+                    state[BIAS * width + lane], state[MOVING * width + lane] = 0, 0
+                    output_of[lane], waiting[lane] = -1, False
+                n_busy -= n_finished
 
             # A look at all samples costs a whole pass: worth it if that frees lanes for more labels, or at the end.
             if n_waiting == n_busy or (n_waiting > 0 and next_output < n_outputs):
                 for lane in range(width):
                     if output_of[lane] >= 0:
-                        state[CEILING * width + lane] = np.inf
-                        if waiting[lane]:
-                            waiting[lane] = False
-                            state[MOVING * width + lane] = 1.0
-                for i in range(n):
-                    active[i] = np.uint32(0xFFFFFFFF)
-        return counts, begins, found_features[:n_found], found_weights[:n_found], biases, n_visits, n_passes
+                        waiting[lane] = False
+                        state[MOVING * width + lane], state[CEILING * width + lane] = 1, np.inf
+                active[:] = np.uint32(0xFFFFFFFF)
+        return (found[0][:n_found], found[1][:n_found], found[2][:n_found]), biases, n_visits, n_passes
 
     return solve
 
 
-solve_narrow = _make_solver(NARROW)
-solve_wide = _make_solver(WIDE)
+solve_narrow = _make_solver(NARROW, _make_hinge_pass(NARROW))
+solve_wide = _make_solver(WIDE, _make_hinge_pass(WIDE))
+solve_logistic = _make_solver(WIDE, _make_logistic_pass(WIDE))

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from orchard.linear._layout_kernels import pack, set_bits_ascending
-from orchard.linear._solver_kernels import NARROW, solve_narrow, solve_wide
+from orchard.linear._solver_kernels import solve_logistic, solve_narrow, solve_wide
 
 
 @njit(nogil=True, cache=True)
@@ -61,7 +61,7 @@ def gather(X, samples, occurrences, bitmap):
     X : CSR arrays.  samples : int32, ascending.  occurrences : int32 (d,), zeros; bitmap : uint64 (⌈d/64⌉,), zeros;
     both zeros again on return.
     Returns the rows (indptr, indices, data), features (local id → feature), private squares (n,), and the private
-    entries as CSR (indptr, features, data).
+    entries as CSR (indptr, features, data) with the largest |data| of every sample.
     """
     X_indptr, X_indices, X_data = X
     n = samples.size
@@ -95,6 +95,7 @@ def gather(X, samples, occurrences, bitmap):
     private_indptr = np.zeros(n + 1, np.int64)
     private_features = np.empty(n_private, np.int32)
     private_data = np.empty(n_private, np.float32)
+    largest = np.zeros(n, np.float32)
     at, private_at = 0, 0
     for i in range(n):
         for entry in range(X_indptr[samples[i]], X_indptr[samples[i] + 1]):
@@ -108,91 +109,99 @@ def gather(X, samples, occurrences, bitmap):
                 private_features[private_at] = feature
                 private_data[private_at] = X_data[entry]
                 private[i] += X_data[entry] * X_data[entry]
+                largest[i] = max(largest[i], abs(X_data[entry]))
                 private_at += 1
         indptr[i + 1] = at
         private_indptr[i + 1] = private_at
     for feature in seen:
         occurrences[feature] = 0
-    return (indptr, indices, data), features[:n_features], private, (private_indptr, private_features, private_data)
+    private_entries = (private_indptr, private_features, private_data, largest)
+    return (indptr, indices, data), features[:n_features], private, private_entries
 
 
 @njit(nogil=True, cache=True)
-def train_node(
-    X,
-    samples,
-    samples_of,
-    outputs,
-    position,
-    occurrences,
-    bitmap,
-    room,
-    bias,
-    costs,
-    loss,
-    tolerance,
-    max_passes,
-    threshold,
-    seed,
-):
-    """Train the classifiers of a node: one per output (child or label), all on the same samples.
+def by_output(n_outputs, found):
+    """Weights found in any order, output by output: (output_indptr, features, weights)."""
+    outputs, features, weights = found
+    output_indptr = np.zeros(n_outputs + 1, np.int64)
+    for output in outputs:
+        output_indptr[output + 1] += 1
+    for output in range(n_outputs):
+        output_indptr[output + 1] += output_indptr[output]
+    free = output_indptr[:-1].copy()
+    ordered_features, ordered_weights = np.empty_like(features), np.empty_like(weights)
+    for entry in range(outputs.size):
+        place = free[outputs[entry]]
+        free[outputs[entry]] += 1
+        ordered_features[place], ordered_weights[place] = features[entry], weights[entry]
+    return output_indptr, ordered_features, ordered_weights
 
-    X : CSR arrays of the training rows.  samples : int32, ascending, the rows that the node sees.
-    samples_of, outputs : the positives of output o are those of the list outputs[o] of the CSR lists `samples_of` that
-        are in `samples`.
-    position, occurrences, bitmap, room : scratch of the thread, the same again on return: int32 (n,), −1; int32 (d,),
-        zeros; uint64 (⌈d/64⌉,), zeros; float32 (WIDE · d,), zeros, on a cache line.
-    Returns (output_indptr, features, weights, biases, visits, passes): weights of at least `threshold`, output by
-    output, and how many samples were visited in how many passes.
-    """
-    for i in range(samples.size):
-        position[samples[i]] = i
-    whole = samples.size == X[0].size - 1
-    if whole:  # one-vs-all and the root: X itself, no copy
-        rows, features = X, np.empty(0, np.int32)
-        private = np.zeros(samples.size, np.float32)
-        private_entries = (np.zeros(samples.size + 1, np.int64), features, private[:0])
-        n_features = occurrences.size
-    else:
-        rows, features, private, private_entries = gather(X, samples, occurrences, bitmap)
-        n_features = features.size
-    problem = (rows, private, samples_of, outputs, position, n_features, room)
-    settings = (bias, costs, loss, tolerance, max_passes, threshold, seed)
-    if outputs.size <= NARROW:  # noqa: SIM108 (numba takes a conditional call, not a conditional function)
-        found = solve_narrow(*problem, *settings)
-    else:
-        found = solve_wide(*problem, *settings)
-    counts, begins, found_features, found_weights, biases, n_visits, n_passes = found
 
-    private_indptr, private_features, private_data = private_entries
-    output_indptr = np.zeros(outputs.size + 1, np.int64)
-    n_kept = 0
-    for fill in range(2):  # count, then fill
-        if fill == 1:
-            kept_features, kept_weights = np.empty(n_kept, np.int32), np.empty(n_kept, np.float32)
-            n_kept = 0
+def _make_trainer(solve):
+    @njit(nogil=True, cache=True)
+    def train_node(
+        X,
+        samples,
+        samples_of,
+        outputs,
+        position,
+        occurrences,
+        bitmap,
+        room,
+        bias,
+        costs,
+        tolerance,
+        max_passes,
+        threshold,
+        seed,
+    ):
+        """Train the classifiers of a node: one per output (child or label), all on the same samples.
+
+        X : CSR arrays of the training rows.  samples : int32, ascending, the rows that the node sees.
+        samples_of, outputs : the positives of output o are those of the list outputs[o] of the CSR lists `samples_of`
+            that are in `samples`.
+        position, occurrences, bitmap, room : scratch of the thread, the same again on return: int32 (n,), −1; int32
+            (d,), zeros; uint64 (⌈d/64⌉,), zeros; float32 (WIDE · d,), zeros, on a cache line.
+        costs : C of positives and of negatives.
+        Returns (output_indptr, features, weights, biases, visits, passes): weights of at least `threshold`, output by
+        output, and how many samples were visited in how many passes.
+        """
+        for i in range(samples.size):
+            position[samples[i]] = i
+        if samples.size == X[0].size - 1:  # one-vs-all and the root: X itself, no copy
+            rows, features = X, np.empty(0, np.int32)
+            private = np.zeros(samples.size, np.float32)
+            private_entries = (np.zeros(samples.size + 1, np.int64), features, private[:0], private)
         else:
-            kept_features, kept_weights = np.empty(0, np.int32), np.empty(0, np.float32)
-        for output in range(outputs.size):
-            for entry in range(begins[output], begins[output] + counts[output]):
-                if found_features[entry] >= 0:
-                    if fill == 1:
-                        kept_features[n_kept] = found_features[entry] if whole else features[found_features[entry]]
-                        kept_weights[n_kept] = found_weights[entry]
-                    n_kept += 1
-                else:
-                    i = -1 - found_features[entry]
-                    for own in range(private_indptr[i], private_indptr[i + 1]):
-                        weight = found_weights[entry] * private_data[own]
-                        if abs(weight) >= threshold and weight != 0:
-                            if fill == 1:
-                                kept_features[n_kept] = private_features[own]
-                                kept_weights[n_kept] = weight
-                            n_kept += 1
-            output_indptr[output + 1] = n_kept
-    for sample in samples:
-        position[sample] = -1
-    biases *= bias
-    return output_indptr, kept_features, kept_weights, biases, n_visits, n_passes
+            rows, features, private, private_entries = gather(X, samples, occurrences, bitmap)
+        found, biases, n_visits, n_passes = solve(
+            rows,
+            features,
+            private,
+            private_entries,
+            samples_of,
+            outputs,
+            position,
+            room,
+            bias,
+            costs,
+            tolerance,
+            max_passes,
+            threshold,
+            seed,
+        )
+        output_indptr, kept_features, kept_weights = by_output(outputs.size, found)
+        for sample in samples:
+            position[sample] = -1
+        biases *= bias
+        return output_indptr, kept_features, kept_weights, biases, n_visits, n_passes
+
+    return train_node
+
+
+train_narrow_node = _make_trainer(solve_narrow)
+train_node = _make_trainer(solve_wide)
+train_logistic_node = _make_trainer(solve_logistic)
 
 
 @njit(nogil=True, cache=True)

@@ -12,12 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from orchard.linear import _training_kernels
-from orchard.linear._solver_kernels import LOGISTIC, SQUARED_HINGE, WIDE
+from orchard.linear._solver_kernels import NARROW, WIDE
 from orchard.linear.model import TreeModel, code_type, outputs_of_nodes
 from orchard.linear.search import SearchSettings, beams
 from orchard.trees.label_tree import LabelTree
 
-LOSSES = {"squared-hinge": SQUARED_HINGE, "logistic": LOGISTIC}
+LOSSES = ("squared-hinge", "logistic")
 NEGATIVES = ("tfn", "man", "tfn+man")
 # A node with more labels than this is trained in several jobs, so that threads can share one-vs-all.
 LABELS_OF_A_JOB = 512
@@ -141,7 +141,10 @@ class TreeTrainer:
             lists, outputs = self.of_labels, tree.labels_of(node)[first:last].astype(np.int64)
         else:
             lists, outputs = self.of_nodes, np.arange(tree.children[node] + first, tree.children[node] + last)
-        *trained, _n_visits, _n_passes = _training_kernels.train_node(
+        train = _training_kernels.train_narrow_node if outputs.size <= NARROW else _training_kernels.train_node
+        if settings.loss == "logistic":
+            train = _training_kernels.train_logistic_node
+        *trained, _n_visits, _n_passes = train(
             self.X,
             samples,
             (lists.indptr, lists.indices),
@@ -149,7 +152,6 @@ class TreeTrainer:
             *self._thread_scratch(),
             np.float32(settings.bias),
             (np.float32(settings.C_positive), np.float32(settings.C_negative)),
-            LOSSES[settings.loss],
             np.float32(settings.tolerance),
             settings.max_iterations,
             np.float32(settings.threshold),
