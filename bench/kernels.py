@@ -14,7 +14,8 @@ They all work on EurLex-4K, with the tree and the settings of the 16-ary configu
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from unittest import mock
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,7 +24,7 @@ from bench import data
 from orchard.data.store import load_csr
 from orchard.linear import _solver_kernels, _training_kernels
 from orchard.linear.search import SearchSettings, beams, topk
-from orchard.linear.training import LOSSES, SolverSettings, TreeTrainer
+from orchard.linear.training import SolverSettings, TreeTrainer
 from orchard.trees import _kernels as tree_kernels
 from orchard.trees.builders import merged_label_tree
 from orchard.trees.embeddings import pifa
@@ -85,24 +86,24 @@ def dual_descent() -> HotKernel:
     lanes. Visits at which no lane moves save the second half, so the rates are upper estimates.
     """
     X, Y = _training_data()
-    settings = SolverSettings()
     tree = merged_label_tree(_embeddings())
-    trainer = TreeTrainer(X, Y, tree, settings, seed=0)
+    trainer = TreeTrainer(X, Y, tree, SolverSettings(), seed=0)
     lengths = X.getnnz(axis=1)
     leaf = max(np.flatnonzero(tree.is_leaf), key=lambda node: lengths[trainer.of_nodes[node]].sum())
     samples = trainer.of_nodes[leaf]
-    arguments = (
-        trainer.X, samples, (trainer.of_labels.indptr, trainer.of_labels.indices),
-        tree.labels_of(leaf).astype(np.int64), *trainer._thread_scratch(), np.float32(settings.bias),
-        (np.float32(settings.C_positive), np.float32(settings.C_negative)), LOSSES[settings.loss],
-        np.float32(settings.tolerance), settings.max_iterations, np.float32(settings.threshold), np.uint64(1),
-    )  # fmt: skip
-    *_, n_visits, _ = _training_kernels.train_node(*arguments)
-    rows, features, *_ = _training_kernels.gather(trainer.X, samples, *trainer._thread_scratch()[1:3])
+    run = partial(trainer._train_piece, leaf, samples, 0, len(tree.labels_of(leaf)), whole=True)
+
+    # The kernel counts its visits, and the trainer does not hand them on.
+    results, kernel = [], _training_kernels.train_node
+    with mock.patch.object(_training_kernels, "train_node", lambda *a: results.append(kernel(*a)) or results[-1]):
+        run()
+    *_, n_visits, _ = results[0]
+    _, occurrences, bitmap, *_ = trainer._thread_scratch()
+    rows, features, *_ = _training_kernels.gather(trainer.X, samples, occurrences, bitmap)
     lanes = _solver_kernels.WIDE
     n_entries = n_visits * (rows[1].size / samples.size)  # features that one sample alone has are not among them
     return HotKernel(
-        lambda: _training_kernels.train_node(*arguments),
+        run,
         bytes_moved=n_entries * (2 * (_INDEX + _FLOAT) + 3 * lanes * _FLOAT),
         multiply_adds=2 * n_entries * lanes,
         working_set=features.size * lanes * _FLOAT,
