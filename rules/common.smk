@@ -6,6 +6,7 @@ from orchard.config import check, did_you_mean, load_checked, load_folder, load_
 from orchard.data.readers import module_of
 from orchard.data.registry import load_registry, own_editions
 from orchard.errors import ConfigError
+from orchard.methods import tree_name, tree_recipe
 from orchard.provenance import source_hash
 
 
@@ -36,11 +37,16 @@ wildcard_constraints:
     mode="[a-z]+",
     k=r"\d+",
     variant="[a-z]+(/[a-z0-9-]+)?",
+    tree=r"\w+-[0-9a-f]{8}",
 
 
-def code_of(script, modules=()):
+# What estimators import, and their trees do not depend on: an edit of the solver leaves trees alone.
+NOT_FOR_TREES = ("orchard.linear.training", "orchard.linear.search", "orchard.linear.storage")
+
+
+def code_of(script, modules=(), without=()):
     """The hash of a script and the library behind it: an edit of either re-runs the step."""
-    return source_hash(Path(workflow.basedir) / "workflow_scripts" / script, modules)
+    return source_hash(Path(workflow.basedir) / "workflow_scripts" / script, modules, without)
 
 
 def dataset_config(wildcards):
@@ -58,9 +64,42 @@ def method_config(wildcards):
 
 def method_part(wildcards):
     """What a run depends on: the estimator, and the hyper-parameters of this method for this data set."""
-    method = method_config(wildcards)
-    parameters = method.get("parameters", {}) | method.get("per_dataset", {}).get(wildcards.dataset, {})
+    return estimator_for(method_config(wildcards), wildcards.dataset)
+
+
+def estimator_for(method, dataset):
+    parameters = method.get("parameters", {}) | method.get("per_dataset", {}).get(dataset, {})
     return {"estimator": method["estimator"], "parameters": parameters}
+
+
+def recipe_for(method, dataset):
+    """What the label trees of a method depend on; None if it has none, or cannot be imported (its run says why)."""
+    try:
+        return tree_recipe(**estimator_for(method, dataset))
+    except Exception:
+        return None
+
+
+def shared_trees(wildcards):
+    """The label trees of a method that has any, and what they cost."""
+    recipe = recipe_for(method_config(wildcards), wildcards.dataset)
+    if recipe is None:
+        return {}
+    folder = f"results/trees/{wildcards.dataset}/{wildcards.variant}/{tree_name(recipe)}/seed-{wildcards.seed}"
+    return {"trees": f"{folder}/trees", "tree_cost": f"{folder}/cost.json"}
+
+
+def recipe_named(wildcards):
+    """The recipe of the first method whose trees have this name; only methods of that class are imported."""
+    suffix = "." + wildcards.tree.rpartition("-")[0]
+    of_class = [method for method in METHODS.values() if method["estimator"].endswith(suffix)]
+    recipes = filter(None, (recipe_for(method, wildcards.dataset) for method in of_class))
+    return pick("tree", wildcards.tree, {tree_name(recipe): recipe for recipe in recipes})
+
+
+def tree_code(wildcards):
+    """Editing what builds trees makes new ones; editing what trains and searches over them does not."""
+    return code_of("tree.py", [recipe_named(wildcards)["estimator"].rpartition(".")[0]], NOT_FOR_TREES)
 
 
 def raw_files(wildcards):
@@ -110,13 +149,29 @@ def prepare_threads(wildcards):
     return 2 if dataset_config(wildcards)["simulated"] else 1
 
 
-def measured_data(paper, artefact):
-    """The prepared data sets that an artefact shows at this scale, or those that the user asked for instead."""
+def shown_datasets(paper, artefact):
+    """The data sets that an artefact shows at this scale, or those that the user asked for instead."""
     names = config.get("datasets", ARTEFACTS[paper][artefact]["datasets"][SCALE])
     names = names.split(",") if isinstance(names, str) else names
     for name in names:
         pick("data set", name, DATASETS)
-    return [f"results/data/{name}" for name in names]
+    return names
+
+
+def measured_data(paper, artefact):
+    return [f"results/data/{name}" for name in shown_datasets(paper, artefact)]
+
+
+def measured_scores(paper, artefact):
+    """The runs that an artefact shows: its rows that have a method, on its data sets, with the seeds of the scale."""
+    entry = ARTEFACTS[paper][artefact]
+    return [
+        f"results/runs/{name}/{row.get('variant', 'clean')}/{row['method']}/seed-{seed}/score.json"
+        for name in shown_datasets(paper, artefact)
+        for row in entry["rows"]
+        if "method" in row and name not in row.get("not_run_on", {})
+        for seed in entry["seeds"][SCALE]
+    ]
 
 
 def artefact_part(paper, artefact, *keys):

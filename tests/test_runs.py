@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from orchard.baselines import MostFrequent
 from orchard.data.store import Dataset, save_csr
 from orchard.errors import ConfigError
-from orchard.runs import make_estimator, run
+from orchard.methods import make_estimator, tree_name, tree_recipe
+from orchard.runs import run
 from orchard.variants.labels import with_labels
 
 

@@ -4,15 +4,19 @@ from orchard.jobs import job
 
 with job(snakemake.log[0], snakemake.threads) as log:
     from orchard.data.store import load_dataset, sha256_of_csr
-    from orchard.files import write_json
-    from orchard.runs import make_estimator, run
+    from orchard.files import read_json, write_json
+    from orchard.methods import make_estimator
+    from orchard.runs import run
+    from orchard.shared_trees import load_trees
     from orchard.variants.labels import with_labels
 
     names, seed = snakemake.wildcards, int(snakemake.wildcards.seed)
     estimator, parameters = make_estimator(**snakemake.params.method, seed=seed, threads=snakemake.threads)
-    label_files = {key: path for key, path in snakemake.input.items() if key != "data"}
-    dataset, Y_observed = with_labels(load_dataset(snakemake.input.data), label_files)
-    metrics, cost = run(dataset, Y_observed, estimator, snakemake.threads)
+    inputs = dict(snakemake.input.items())
+    data, trees, tree_cost = (inputs.pop(key, None) for key in ("data", "trees", "tree_cost"))
+    shared = {"trees": load_trees(trees), "tree_seconds": read_json(tree_cost)["seconds"]["tree"]} if trees else {}
+    dataset, Y_observed = with_labels(load_dataset(data), inputs)
+    metrics, cost = run(dataset, Y_observed, estimator, snakemake.threads, **shared)
     matrices = {
         "X_train": dataset.X_train,
         "Y_observed": Y_observed,

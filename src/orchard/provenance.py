@@ -11,20 +11,24 @@ from pathlib import Path
 PACKAGE_FOLDER = Path(__file__).parent
 
 
-def source_hash(script, modules: Iterable[str] = ()) -> str:
+def source_hash(script, modules: Iterable[str] = (), without: Iterable[str] = ()) -> str:
     """SHA-256 over `script`, and every module of this package that it or `modules` import, directly or not.
 
     A workflow engine that hashes only the script would call a result up to date after its library changed. Imports
     are read from the syntax tree wherever they stand, so those inside functions count; a module that is imported by
     a name known only at run time must be given in `modules`. Such a module may be a user's own: then the modules that
     lie beside it are followed like ours.
+
+    without : modules of ours that `modules` import for other purposes than this step's; they do not count, and what
+        they import counts only if somebody else imports it too.
     """
     script = Path(script)
-    files = {script} | _closure(script, (PACKAGE_FOLDER.parent,))
+    left_out = frozenset(_locate(module)[0] for module in without)
+    files = {script} | _closure(script, (PACKAGE_FOLDER.parent,), left_out)
     for module in modules:
         file, root = _locate(module)
         roots = (PACKAGE_FOLDER.parent, root)
-        files |= {file} | _files_behind(module, None, roots) | _closure(file, roots)
+        files |= {file} | _files_behind(module, None, roots) | _closure(file, roots, left_out)
     digest = hashlib.sha256()
     for name, file in sorted((_portable_name(file), file) for file in files):
         digest.update(f"{name}\0".encode() + file.read_bytes() + b"\0")
@@ -49,15 +53,15 @@ def _locate(module: str) -> tuple[Path, Path]:
 
 
 @cache
-def _closure(file: Path, roots: tuple[Path, ...]) -> frozenset[Path]:
-    """The files below `roots` that `file` imports, and those that they import."""
+def _closure(file: Path, roots: tuple[Path, ...], left_out: frozenset[Path] = frozenset()) -> frozenset[Path]:
+    """The files below `roots` that `file` imports, and those that they import, but for those that are left out."""
     # An installed library is known by its version; following it would hash half of the environment.
     if "site-packages" in file.parts:
         return frozenset()
     found: set[Path] = set()
     to_read = [file]
     while to_read:
-        new = _imported_files(to_read.pop(), roots) - found
+        new = _imported_files(to_read.pop(), roots) - found - left_out
         found |= new
         to_read.extend(new)
     return frozenset(found)

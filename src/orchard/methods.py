@@ -1,0 +1,59 @@
+"""A method: its estimator, made from its configuration; the label trees that it needs, and who can share them."""
+
+import hashlib
+import inspect
+import json
+from importlib import import_module
+
+from orchard.errors import ConfigError
+
+
+def make_estimator(estimator: str, parameters: dict, seed: int, threads: int):
+    """Construct the named estimator; returns it with all of its parameters, defaults included.
+
+    An estimator that takes a `random_state` gets the seed; one that takes `n_jobs` gets the threads, which are no
+    parameter, since results must not depend on them.
+    """
+    make = _find_class(estimator)
+    accepted = inspect.signature(make).parameters
+    if unknown := [name for name in parameters if name not in accepted]:
+        known = ", ".join(accepted) or "none"
+        raise ConfigError(f"{estimator} has no parameter {', '.join(unknown)} (its parameters: {known})")
+    if reserved := [name for name in ("random_state", "n_jobs") if name in parameters]:
+        raise ConfigError(f"{estimator}: {', '.join(reserved)} comes from the run (its seed, its threads)")
+    defaults = {name: p.default for name, p in accepted.items() if name != "n_jobs" and p.default is not p.empty}
+    resolved = defaults | parameters | ({"random_state": seed} if "random_state" in accepted else {})
+    try:
+        json.dumps(resolved)  # they go into score.json: better to know before hours of training
+    except TypeError as error:
+        raise ConfigError(f"{estimator}: a parameter cannot be written down: {error}") from None
+    return make(**resolved, **({"n_jobs": threads} if "n_jobs" in accepted else {})), resolved
+
+
+def tree_recipe(estimator: str, parameters: dict) -> dict | None:
+    """What a method's label trees depend on, beside data and seed: methods with the same recipe share their trees.
+
+    An estimator that builds trees has `build_trees(X, Y)`, takes them in `fit(X, Y, trees=…)`, and names in
+    TREE_PARAMETERS the parameters they depend on. Any other has no recipe: whatever it needs, its `fit` makes.
+    """
+    make = _find_class(estimator)
+    names = getattr(make, "TREE_PARAMETERS", ())
+    if not names or not hasattr(make, "build_trees"):
+        return None
+    accepted = inspect.signature(make).parameters
+    values = {name: parameters.get(name, accepted[name].default) for name in names}
+    return {"estimator": estimator, "parameters": values}
+
+
+def tree_name(recipe: dict) -> str:
+    """A recipe as the name of a folder: the class, and a digest of all that is in it."""
+    digest = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
+    return f"{recipe['estimator'].rpartition('.')[2]}-{digest[:8]}"
+
+
+def _find_class(estimator: str):
+    module, _, class_name = estimator.rpartition(".")
+    try:
+        return getattr(import_module(module), class_name)
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(f"the method's estimator {estimator!r} cannot be imported: {error}") from None
