@@ -84,7 +84,7 @@ def dual_descent() -> HotKernel:
 
     A visit of a sample reads its row and, for each entry, a row of lanes: w·x. The update w + step·x, as much again and
     a write, is skipped where no lane moves; the kernel does not say how often, so none is counted, and the rates are
-    lower bounds, at most a factor of two (multiply-adds) or three (lanes moved) too low. Idle lanes count: they compute.
+    lower bounds, at most a factor of two (multiply-adds) or three (bytes) too low. Idle lanes count: they compute.
     """
     X, Y = _training_data()
     tree = merged_label_tree(_embeddings())
