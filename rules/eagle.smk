@@ -1,9 +1,10 @@
 rule:
-    """Statistics of the data sets, published and measured (eagle, Table 1)."""
+    """Statistics of the data sets and Parabel's precision on them, published and measured (eagle, Table 1)."""
     name:
         "eagle-table1"
     input:
         data=measured_data("eagle", "table1"),
+        scores=measured_scores("eagle", "table1"),
         published="config/papers/eagle/published/table1.csv",
     output:
         **artefact_outputs("eagle", "table1"),
@@ -18,7 +19,7 @@ rule:
         mem_mb=2000,
     params:
         code=code_of("statistics_table.py"),
-        artefact=artefact_part("eagle", "table1", "title", "columns", "notes"),
+        artefact=artefact_part("eagle", "table1", "title", "columns", "metrics", "rows", "notes"),
     script:
         "../workflow_scripts/statistics_table.py"
 

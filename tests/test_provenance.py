@@ -38,19 +38,19 @@ def package(tmp_path, monkeypatch):
     return tmp_path
 
 
-def fresh_hash(script, modules=()):
+def fresh_hash(script, modules=(), without=()):
     """As a new process would compute it."""
     for function in vars(provenance).values():
         if hasattr(function, "cache_clear"):
             function.cache_clear()
-    return provenance.source_hash(script, modules)
+    return provenance.source_hash(script, modules, without)
 
 
-def changes(package, edited, modules=()) -> bool:
-    before = fresh_hash(package / "script.py", modules)
+def changes(package, edited, modules=(), without=()) -> bool:
+    before = fresh_hash(package / "script.py", modules, without)
     with (package / edited).open("a") as file:
         file.write("# edited\n")
-    return fresh_hash(package / "script.py", modules) != before
+    return fresh_hash(package / "script.py", modules, without) != before
 
 
 @pytest.mark.parametrize("edited", ["script.py", "toy/a.py", "toy/b.py", "toy/__init__.py"])
@@ -110,3 +110,13 @@ def test_every_script_of_the_workflow_reaches_the_library(script):
     """At least the package itself and the module around every job."""
     names = {file.name for file in provenance._closure(script, (provenance.PACKAGE_FOLDER.parent,))}
     assert {"__init__.py", "jobs.py", "errors.py"} <= names
+
+
+@pytest.mark.parametrize(("edited", "counts"), [("toy/a.py", False), ("toy/b.py", False), ("script.py", True)])
+def test_what_is_left_out_does_not_count_nor_what_only_it_imports(package, edited, counts):
+    assert changes(package, edited, without=["toy.a"]) == counts
+
+
+def test_what_is_left_out_counts_if_somebody_else_imports_what_it_imports(package):
+    (package / "toy/c.py").write_text("from toy.b import g\n")
+    assert changes(package, "toy/b.py", modules=["toy.c"], without=["toy.a"])

@@ -8,9 +8,11 @@ import scipy.sparse as sp
 
 from orchard.baselines import MostFrequent
 from orchard.data.store import Dataset, save_csr
-from orchard.errors import ConfigError
+from orchard.errors import ConfigError, FormatError
 from orchard.methods import make_estimator, tree_name, tree_recipe
 from orchard.runs import run
+from orchard.shared_trees import load_trees, save_trees, timed_trees
+from orchard.trees.label_tree import LabelTree
 from orchard.variants.labels import with_labels
 
 
@@ -98,3 +100,99 @@ def test_a_clean_run_keeps_its_labels(dataset):
     scored, observed = with_labels(dataset, {})
     assert scored is dataset
     assert observed is dataset.Y_train
+
+
+class TwoLevels:
+    """Predicts the labels in the order of their leaves; its trees are given or built."""
+
+    TREE_PARAMETERS = ("max_leaf",)
+
+    def __init__(self, max_leaf=2, C=1.0, random_state=0):
+        self.max_leaf, self.C, self.random_state = max_leaf, C, random_state
+
+    def build_trees(self, X, Y):
+        labels = list(range(Y.shape[1]))
+        return [LabelTree.from_groups([labels[i : i + self.max_leaf] for i in range(0, len(labels), self.max_leaf)])]
+
+    def fit(self, X, Y, trees=None):
+        self.trees_ = trees or self.build_trees(X, Y)
+        return self
+
+    def predict_topk(self, X, k=5, return_depths=False):
+        ids, depths = np.full((X.shape[0], k), -1), np.full((X.shape[0], k), np.nan)
+        ids[:, :3], depths[:, :3] = [0, 1, 2], [1, 1, 2]
+        found = (ids, np.zeros(ids.shape))
+        return (*found, depths) if return_depths else found
+
+
+def test_shared_trees_reach_the_estimator_and_their_time_the_cost(dataset):
+    estimator = TwoLevels()
+    trees, seconds = timed_trees(TwoLevels(), dataset.X_train, dataset.Y_train)
+    _, cost = run(dataset, dataset.Y_train, estimator, threads=1, trees=trees, tree_seconds=seconds)
+    assert estimator.trees_ is trees
+    assert cost["seconds"].keys() == {"tree", "fit", "predict"}
+    assert cost["seconds"]["tree"] == seconds
+
+
+def test_the_deepest_label_counts_and_missing_ones_do_not(dataset):
+    metrics, _ = run(dataset, dataset.Y_train, TwoLevels(), threads=1)
+    assert [metrics[f"depth@{k}"] for k in (1, 3, 5)] == [1, 2, 2]
+    metrics, _ = run(dataset, dataset.Y_train, MostFrequent(), threads=1)
+    assert "depth@1" not in metrics
+
+
+def test_a_sample_without_any_label_leaves_the_depth_out(dataset):
+    """A search that finds nothing must not look cheap, and must not end the run either."""
+    estimator = TwoLevels()
+    nothing = np.full((2, 5), -1), np.zeros((2, 5)), np.full((2, 5), np.nan)
+    estimator.predict_topk = lambda X, k=5, return_depths=False: nothing
+    metrics, _ = run(dataset, dataset.Y_train, estimator, threads=1)
+    assert metrics["P@1"] == 0
+    assert "depth@1" not in metrics
+
+
+XR_LINEAR = "orchard.linear.estimators.XRLinear"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "share"),
+    [
+        ({}, {"beam": 20, "C": 0.5, "negatives": "tfn+man"}, True),
+        ({}, {"n_splits": 16}, True),  # the default, written out
+        ({}, {"n_splits": 32}, False),
+        ({}, {"max_leaf": 50}, False),
+        ({}, {"normalise": False}, False),
+    ],
+)
+def test_methods_that_agree_in_what_trees_depend_on_share_them(one, other, share):
+    names = [tree_name(tree_recipe(XR_LINEAR, parameters)) for parameters in (one, other)]
+    assert (names[0] == names[1]) == share
+    assert all(re.fullmatch(r"XRLinear-[0-9a-f]{8}", name) for name in names)
+
+
+@pytest.mark.parametrize("estimator", ["orchard.baselines.MostFrequent", "orchard.linear.estimators.DiSMEC"])
+def test_an_estimator_without_trees_worth_sharing_has_no_recipe(estimator):
+    assert tree_recipe(estimator, {}) is None
+
+
+def test_a_recipe_makes_the_trees_of_every_method_that_shares_it():
+    """Parameters that a recipe leaves out must not change the trees."""
+    rng = np.random.default_rng(0)
+    X = sp.csr_matrix(rng.random((60, 20), np.float32))
+    Y = sp.csr_matrix(rng.random((60, 12)) < 0.2, dtype=np.float32)
+    parameters = {"max_leaf": 3, "beam": 2, "C": 0.1}
+    method, _ = make_estimator(XR_LINEAR, parameters, seed=3, threads=1)
+    builder, _ = make_estimator(**tree_recipe(XR_LINEAR, parameters), seed=3, threads=1)
+    (own,), (shared,) = method.build_trees(X, Y), builder.build_trees(X, Y)
+    assert own.n_leaves == 4
+    assert own.same_as(shared)
+
+
+def test_trees_come_back_in_their_order(tmp_path):
+    trees = [LabelTree.from_groups([[*range(i)], [*range(i, 13)]]) for i in range(1, 12)]
+    save_trees(tmp_path / "trees", trees)
+    loaded = load_trees(tmp_path / "trees")
+    assert all(one.same_as(other) for one, other in zip(loaded, trees, strict=True))
+    (tmp_path / "trees/tree-4.npz").unlink()
+    with pytest.raises(FormatError, match="not a folder of label trees"):
+        load_trees(tmp_path / "trees")

@@ -8,5 +8,6 @@ with job(snakemake.log[0]):
     from orchard.report.tables import write_table
 
     statistics = [read_json(f"{folder}/stats.json") for folder in snakemake.input.data]
-    table = statistics_table(snakemake.params.artefact, statistics, snakemake.input.published)
+    scores = [read_json(path) for path in snakemake.input.get("scores", [])]
+    table = statistics_table(snakemake.params.artefact, statistics, snakemake.input.published, scores)
     write_table(table, snakemake.output.csv, snakemake.output.md)

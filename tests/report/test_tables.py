@@ -79,6 +79,37 @@ def test_a_real_data_set_that_the_paper_does_not_have_says_so(published):
     assert table.rows[-1][-1] == "not in the paper"
 
 
+WITH_SCORES = ARTEFACT | {"metrics": ["P@1"], "rows": [{"row": "Oracle", "method": "toy"}]}
+
+
+def test_precision_stands_beside_the_statistics_with_its_difference(published):
+    """A score never agrees to the last digit: the statistics agree or do not, the score differs by so much."""
+    with published.open("a") as file:
+        file.write("odd,,Oracle,P@1,80.00,\n")
+    runs = [
+        {
+            "dataset": name,
+            "method": "toy",
+            "variant": "clean",
+            "seed": 0,
+            "simulated": name != "odd",
+            "metrics": {"P@1": 79.5},
+        }
+        for name in ("odd", "toy-sim")
+    ]
+    at_hand = [stats("odd", 100, 9.0, train_average=2.0), stats("toy-sim", 100, 2.0, simulated=True)]
+    table = statistics_table(WITH_SCORES, at_hand, published, runs)
+    assert table.header[2:] == ["N", "avg", "P@1", "agrees with the paper"]
+    assert table.rows == [
+        ["even", "published", "1.2M", "5.31", "–", ""],
+        ["odd", "published", "100", "2.00", "80.00", ""],
+        ["odd", "measured", "100", "2.00", "79.50", "yes; P@1 −0.50"],
+        ["toy-sim", "simulated", "100", "2.00", "79.50", "simulated"],
+    ]
+    assert ["odd", "measured", "P@1", 79.5] in table.records
+    assert "Scores are of seed 0." in table.notes
+
+
 def test_markdown_for_people_and_csv_for_programs(tmp_path):
     rows, records = [["a|b", "1,000"], ["c", "2.5"]], [["a|b", 1000], ["c", 2.5]]
     table = Table("Title", ["name", "n"], rows, ["Note."], ["name", "value"], records)

@@ -1,0 +1,121 @@
+"""Tables of results say what was published, measured and simulated, by how much they differ, and what was not run."""
+
+import pytest
+
+from orchard.errors import ConfigError
+from orchard.report.scores_table import scores_table
+
+ARTEFACT = {
+    "title": "Toy results",
+    "metrics": ["P@1", "PSP@1"],
+    "rows": [
+        {"row": "Tree", "method": "tree", "not_run_on": {"huge": "it is too large"}},
+        {"row": "Net", "not_run": "it needs a GPU"},
+    ],
+    "notes": ["A note."],
+}
+
+
+@pytest.fixture
+def published(tmp_path):
+    path = tmp_path / "table3.csv"
+    lines = ["small,,Tree,P@1,80.00,", "small,,Tree,PSP@1,-,", "small,,Net,P@1,85.10,", "huge,,Tree,P@1,40.00,"]
+    path.write_text("\n".join(["dataset,setting,method,metric,value,note", *lines, ""]), encoding="utf-8")
+    return path
+
+
+def score(dataset, precision, seed=0, method="tree", variant="clean", simulated=False):
+    metrics = {"P@1": precision, "PSP@1": 30.0, "nDCG@1": 1.0}
+    return {
+        "dataset": dataset,
+        "method": method,
+        "variant": variant,
+        "seed": seed,
+        "simulated": simulated,
+        "metrics": metrics,
+    }
+
+
+def test_published_and_measured_lines_stand_together(published):
+    table = scores_table(ARTEFACT, [score("small", 79.456)], published)
+    assert table.header == ["data set", "method", "source", "P@1", "PSP@1", "measured − published"]
+    assert table.rows == [
+        ["small", "Tree", "published", "80.00", "-", ""],
+        ["small", "Tree", "measured", "79.46", "30.00", "P@1 −0.54"],
+        ["small", "Net", "published", "85.10", "–", "not run"],
+        ["huge", "Tree", "published", "40.00", "–", "not run"],
+    ]
+
+
+def test_notes_tell_what_was_not_run_and_why(published):
+    notes = scores_table(ARTEFACT, [score("small", 79.0)], published).notes
+    assert notes == [
+        "A note.",
+        "Scores are of seed 0. Runs (`config/methods`): Tree by `tree`.",
+        "Not run: Tree on huge: it is too large.",
+        "Not run: Net: it needs a GPU.",
+        "Published only, the data is not part of this scale: huge.",
+    ]
+
+
+def test_the_csv_holds_plain_numbers_and_the_run_behind_them(published):
+    table = scores_table(ARTEFACT, [score("small", 79.456)], published)
+    assert table.record_header == ["data set", "setting", "method", "source", "run", "column", "value", "spread"]
+    assert table.records == [
+        ["small", "", "Tree", "published", "", "P@1", 80.0, ""],
+        ["small", "", "Tree", "measured", "tree", "P@1", 79.456, ""],
+        ["small", "", "Tree", "measured", "tree", "PSP@1", 30.0, ""],
+        ["small", "", "Net", "published", "", "P@1", 85.1, ""],
+        ["huge", "", "Tree", "published", "", "P@1", 40.0, ""],
+    ]
+
+
+def test_several_seeds_become_a_mean_with_its_spread(published):
+    table = scores_table(
+        ARTEFACT, [score("small", precision, seed) for seed, precision in enumerate((79, 81, 80))], published
+    )
+    assert table.rows[1][3:] == ["80.00 ± 1.00", "30.00 ± 0.00", "P@1 +0.00"]
+    assert "means over the seeds 0, 1, 2, ± their standard deviation" in table.notes[1]
+
+
+def test_simulated_data_stands_beside_no_published_number(published):
+    """Not even under the name of a data set of the paper."""
+    for name in ("toy-sim", "small"):
+        table = scores_table(ARTEFACT, [score(name, 79.0, simulated=True)], published)
+        (line,) = [row for row in table.rows if row[2] == "simulated"]
+        assert line == [name, "Tree", "simulated", "79.00", "30.00", "simulated"]
+        assert any("Simulated data" in note and name in note for note in table.notes)
+
+
+def test_a_data_set_that_the_paper_does_not_have_says_so(published):
+    table = scores_table(ARTEFACT, [score("other", 79.0)], published)
+    assert table.rows[-1] == ["other", "Tree", "measured", "79.00", "30.00", "not in the paper"]
+    assert any(note.endswith("without a published neighbour: other.") for note in table.notes)
+
+
+def test_settings_tell_lines_of_the_same_name_apart(tmp_path):
+    path = tmp_path / "table2.csv"
+    path.write_text("dataset,setting,method,metric,value,note\nsmall,R-4,Tree,P@1,70.0,\nsmall,R-10,Tree,P@1,60.0,\n")
+    rows = [
+        {"row": "Tree", "setting": "R-4", "method": "tree", "variant": "aggregated/random-4"},
+        {"row": "Tree", "setting": "R-10", "method": "tree", "variant": "aggregated/random-10"},
+    ]
+    scores = [score("small", 71.0, variant="aggregated/random-4"), score("small", 59.0, variant="aggregated/random-10")]
+    table = scores_table({"title": "", "metrics": ["P@1"], "rows": rows}, scores, path)
+    assert table.rows == [
+        ["small", "R-4", "Tree", "published", "70.0", ""],
+        ["small", "R-4", "Tree", "measured", "71.00", "P@1 +1.00"],
+        ["small", "R-10", "Tree", "published", "60.0", ""],
+        ["small", "R-10", "Tree", "measured", "59.00", "P@1 −1.00"],
+    ]
+
+
+def test_a_line_of_the_paper_may_not_be_forgotten(published):
+    artefact = ARTEFACT | {"rows": ARTEFACT["rows"][:1]}
+    with pytest.raises(ConfigError, match="the artefact has no row for: Net"):
+        scores_table(artefact, [], published)
+
+
+def test_a_table_without_any_run_is_the_published_one(published):
+    table = scores_table(ARTEFACT, [], published)
+    assert {row[2] for row in table.rows} == {"published"}
