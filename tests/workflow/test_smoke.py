@@ -1,6 +1,7 @@
 """The whole DAG in miniature: it ends, it survives being killed, and it re-runs what an edit touches and no more."""
 
 import csv
+import json
 import os
 import signal
 import subprocess
@@ -14,6 +15,8 @@ from orchard.data.store import load_dataset, sha256_of_csr
 ARTEFACTS = {
     "eagle-table1": "table",
     "disentangle-table1": "table",
+    "disentangle-table3": "table",
+    "disentangle-table4": "table",
     "labeltrees-table1": "table",
     "labeltrees-table2": "table",
     "labeltrees-fig1": "figure",
@@ -136,6 +139,11 @@ def test_a_job_killed_while_it_writes_leaves_nothing_half(checkout):
 
 ALL = dict.fromkeys(ARTEFACTS, 1)
 PREPARED = {"prepare": 3}
+OF_RUNS = dict.fromkeys(("eagle-table1", "disentangle-table3", "disentangle-table4"), 1)
+OF_STATISTICS = {
+    name: 1 for name in ARTEFACTS if "table" in name and name not in ("disentangle-table3", "disentangle-table4")
+}
+RUN, BUILT = {"run": 5}, {"tree": 4}  # DiSMEC has no tree
 
 
 @pytest.mark.parametrize(
@@ -143,11 +151,16 @@ PREPARED = {"prepare": 3}
     [
         ("src/orchard/report/imbalance.py", {"labeltrees-fig1": 1, "labeltrees-fig6": 1}),
         ("src/orchard/report/tables.py", ALL),
-        ("src/orchard/report/statistics_table.py", {name: 1 for name in ARTEFACTS if "table" in name}),
-        ("src/orchard/data/synthetic.py", PREPARED | ALL),
+        ("src/orchard/report/statistics_table.py", OF_STATISTICS),
+        ("src/orchard/report/scores_table.py", {"disentangle-table3": 1, "disentangle-table4": 1}),
+        ("src/orchard/data/synthetic.py", PREPARED | BUILT | RUN | ALL),
         ("src/orchard/data/formats.py", {}),  # reads files, of which the smoke scale has none
         ("src/orchard/data/sources.py", {}),
-        ("src/orchard/metrics.py", {}),
+        ("src/orchard/metrics.py", RUN | OF_RUNS),
+        ("src/orchard/linear/_solver_kernels.py", RUN | OF_RUNS),  # trees stay
+        ("src/orchard/linear/search.py", RUN | OF_RUNS),
+        ("src/orchard/trees/builders.py", BUILT | RUN | OF_RUNS),
+        ("src/orchard/baselines.py", {}),
         ("workflow_scripts/label_count_figure.py", {"otseq2set-fig4": 1}),
     ],
 )
@@ -177,6 +190,26 @@ def test_a_touched_script_regenerates_its_figure_alone(copy_of_finished):
     assert done.returncode == 0, done.stderr
 
 
+def test_a_method_that_needs_the_same_trees_builds_none(copy_of_finished):
+    """A wider beam searches the same trees; another leaf size needs others."""
+    method = copy_of_finished.folder / "config/methods/wide.yaml"
+    words = "title: Wide\ndescription: A wide beam.\nestimator: orchard.linear.estimators.XRLinear\n"
+    score = "results/runs/smoke-sim/clean/wide/seed-0/score.json"
+    method.write_text(words + "parameters: {max_leaf: 50}\n")
+    assert copy_of_finished.jobs_to_run(score) == {"run": 1, "tree": 1}
+    method.write_text(words + "parameters: {beam: 50}\n")
+    assert copy_of_finished.jobs_to_run(score) == {"run": 1}
+    done = copy_of_finished.snakemake(score)
+    assert done.returncode == 0, done.stdout + done.stderr
+    folder = (copy_of_finished.folder / score).parent
+    narrow = folder.parents[1] / "xr-linear/seed-0"
+    content, costs = (json.loads((folder / name).read_text()) for name in ("score.json", "cost.json"))
+    assert content["params"]["beam"] == 50
+    assert {"depth@1", "depth@3", "depth@5"} <= content["metrics"].keys()
+    assert costs["seconds"].keys() == {"tree", "fit", "predict"}
+    assert costs["seconds"]["tree"] == json.loads((narrow / "cost.json").read_text())["seconds"]["tree"]
+
+
 def test_variants_of_the_labels(copy_of_finished, finished):
     """Grouped and fused labels are files of the DAG: asked for by path, the same for one core and two."""
     variants = "results/variants/smoke-sim"
@@ -187,12 +220,12 @@ def test_variants_of_the_labels(copy_of_finished, finished):
         "results/runs/smoke-sim/aggregated/random-4/most-frequent/seed-0/score.json",
         "results/runs/smoke-sim/entangled/medium-2/most-frequent/seed-0/score.json",
         "results/runs/smoke-sim/clean/most-frequent/seed-0/score.json",
+        "results/runs/smoke-sim/aggregated/random-4/xr-linear/seed-0/score.json",
     ]
     results = []
     for cores in ("1", "2"):
         done = copy_of_finished.snakemake(*targets, "--cores", cores, "--forcerun", "aggregate", "entangle")
         assert done.returncode == 0, done.stdout + done.stderr
-        content = copy_of_finished.results()
-        results.append({name: content[name] for name in content if not name.endswith("cost.json")})
+        results.append(copy_of_finished.results())
     assert results[0] == results[1]
     assert {target.removeprefix("results/") for target in targets} <= results[0].keys()
