@@ -1,6 +1,5 @@
 """Our own binary files: npz archives without pickled objects, which say what they are and are checked when read."""
 
-import io
 import zipfile
 from pathlib import Path
 
@@ -23,14 +22,16 @@ def read_archive(path, kind: str, version: int) -> dict[str, np.ndarray]:
     Every member carries a checksum, which is verified here: a damaged file is not mistaken for a model.
     """
     try:
-        content = Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            if not zipfile.is_zipfile(file):
+                raise FormatError(path, None, f"not a {kind}, or damaged")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+    except FormatError:
+        raise
     except OSError as error:
-        raise FormatError(path, None, f"cannot be read: {error.strerror}") from None
-    if not zipfile.is_zipfile(io.BytesIO(content)):
-        raise FormatError(path, None, f"not a {kind}, or damaged")
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        raise FormatError(path, None, f"cannot be read: {error.strerror or error}") from None
     except Exception as error:  # zipfile, zlib and numpy raise a dozen kinds for damaged bytes
         raise FormatError(path, None, f"not a {kind}, or damaged: {error}") from None
     if single(arrays.pop("format", None), "U") != f"orchard {kind}":

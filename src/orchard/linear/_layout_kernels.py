@@ -1,41 +1,81 @@
 """How a node's weights lie in memory, made for search: a feature leads in two steps to all the weights it needs.
 
-A table of slots, found by a hash of the feature, holds the place of the feature's row among the node's words of 32
-bits. A row is a count, the outputs and their weights, one after the other; or, if most outputs have a weight, a mark
-and the weights of all outputs. The outputs are codes of 16 bits, or of 32 where a node has more than 65,534 of them.
+A node's table says where a feature's row begins among the node's words of 32 bits. If a third of the features up to the
+last one have a row, the table is direct: a word per feature. Otherwise it is hashed: pairs of a feature and the place
+of its row. A head of four words stands before either: the kind, for how many features or pairs there is room, how many
+rows there are, and nothing.
+A row is a count, the outputs and their weights, one after the other; or, if most outputs have a weight, a mark and the
+weights of all outputs. The outputs are codes of 16 bits, or of 32 where a node has more than 65,534 of them.
 """
 
 import numpy as np
 from numba import njit
 
-_EMPTY = np.uint64(0xFFFFFFFF)  # in the upper half of a slot: no feature is there
-_SPACIOUS = 2  # slots per feature
+HASHED, DIRECT = 0, 1
+NOTHING = np.uint32(0xFFFFFFFF)  # no feature, no row
+HEAD = 4  # words before a table; an even number, so that a pair never crosses cache lines
+KIND, SIZE, N_ROWS = 0, 1, 2  # the words of the head
+# A direct table is no larger than a hashed one as long as every third of its features is there.
+_DIRECT_UP_TO = 3
 # A row with at least a third of the weights is stored whole: it is twice as long at most, and a plain loop.
 _DENSE_FROM = 3
 
 
 @njit(nogil=True, cache=True)
 def first_slot(feature, n_slots):
-    """Where the search for a feature begins: Fibonacci hashing, scaled to the table."""
-    return np.int64(
-        ((np.uint64(feature) * np.uint64(2654435769) & np.uint64(0xFFFFFFFF)) * np.uint64(n_slots)) >> np.uint64(32)
-    )
+    """Where the search for a feature begins in a hashed table: Fibonacci hashing, scaled to the table."""
+    scattered = np.uint64(feature) * np.uint64(2654435769) & np.uint64(0xFFFFFFFF)
+    return np.int64((scattered * np.uint64(n_slots)) >> np.uint64(32))
 
 
 @njit(nogil=True, cache=True)
-def find_row(feature, slots, begin, end):
-    """The word (within its node) at which a feature's row begins, or −1; the node's table is slots[begin:end]."""
-    place = begin + first_slot(feature, end - begin)
+def find_hashed(feature, table, n_slots):
+    """The word at which a feature's row begins, or NOTHING; `table` without its head."""
+    slot = first_slot(feature, n_slots)
     while True:
-        slot = slots[place]
-        found = slot >> np.uint64(32)
-        if found == np.uint64(feature):
-            return np.int64(slot & np.uint64(0xFFFFFFFF))
-        if found == _EMPTY:
-            return np.int64(-1)
-        place += 1
-        if place == end:
-            place = begin
+        found = table[2 * slot]
+        if found == np.uint32(feature):
+            return table[2 * slot + 1]
+        if found == NOTHING:
+            return NOTHING
+        slot += 1
+        if slot == n_slots:
+            slot = 0
+
+
+@njit(nogil=True, cache=True)
+def find_direct(feature, table, n_features):
+    """The word at which a feature's row begins, or NOTHING; `table` without its head."""
+    return table[feature] if feature < n_features else NOTHING
+
+
+@njit(nogil=True, cache=True)
+def new_table(row_features):
+    """An empty table with room for these features, ascending; uint32, of even length."""
+    n_rows = row_features.size
+    n_direct = np.int64(row_features[-1]) + 1 if n_rows else 0
+    if n_direct <= _DIRECT_UP_TO * n_rows:
+        table = np.full(HEAD + n_direct + n_direct % 2, NOTHING, np.uint32)
+        table[KIND], table[SIZE] = DIRECT, n_direct
+    else:
+        n_slots = n_rows + n_rows // 2 + 1
+        table = np.full(HEAD + 2 * n_slots, NOTHING, np.uint32)
+        table[KIND], table[SIZE] = HASHED, n_slots
+    table[N_ROWS] = n_rows
+    return table
+
+
+@njit(nogil=True, cache=True)
+def enter(feature, row, table):
+    """Let a table say that a feature's row begins at the word `row`."""
+    if table[KIND] == DIRECT:
+        table[HEAD + feature] = row
+        return
+    n_slots = np.int64(table[SIZE])
+    slot = first_slot(feature, n_slots)
+    while table[HEAD + 2 * slot] != NOTHING:
+        slot = slot + 1 if slot + 1 < n_slots else 0
+    table[HEAD + 2 * slot], table[HEAD + 2 * slot + 1] = feature, row
 
 
 @njit(nogil=True, cache=True)
@@ -78,7 +118,7 @@ def set_bits_ascending(bitmap, found):
 
 @njit(nogil=True, cache=True)
 def pack(row_features, row_begins, row_outputs, row_weights, n_outputs, kind):
-    """Lay a node's rows out: (slots uint64, words uint32).
+    """Lay a node's rows out: (table uint32, words uint32).
 
     row_features : int32, ascending.  row_begins : (n_rows + 1,), the entries of every row.
     row_outputs, row_weights : outputs, ascending in a row, and their weights.  kind : empty array of the codes' type.
@@ -91,14 +131,10 @@ def pack(row_features, row_begins, row_outputs, row_weights, n_outputs, kind):
         n_words += 1 + n_outputs if _DENSE_FROM * n >= n_outputs else sparse_header(n, per_word) + n
     words = np.zeros(n_words, np.uint32)
     codes, weights = words.view(kind.dtype), words.view(np.float32)
-    n_slots = _SPACIOUS * n_rows + 1
-    slots = np.full(n_slots, _EMPTY << np.uint64(32), np.uint64)
+    table = new_table(row_features)
     at = 0
     for row in range(n_rows):
-        place = first_slot(row_features[row], n_slots)
-        while slots[place] >> np.uint64(32) != _EMPTY:
-            place = place + 1 if place + 1 < n_slots else 0
-        slots[place] = (np.uint64(row_features[row]) << np.uint64(32)) | np.uint64(at)
+        enter(row_features[row], at, table)
         begin, end = np.int64(row_begins[row]), np.int64(row_begins[row + 1])
         n = end - begin
         if _DENSE_FROM * n >= n_outputs:
@@ -113,19 +149,22 @@ def pack(row_features, row_begins, row_outputs, row_weights, n_outputs, kind):
                 codes[per_word * at + 1 + place] = row_outputs[begin + place]
                 weights[at + header + place] = row_weights[begin + place]
             at += header + n
-    return slots, words
+    return table, words
 
 
 @njit(nogil=True, cache=True)
-def unpack(slots, words, n_outputs, kind):
+def unpack(table, words, n_outputs, kind):
     """The inverse of `pack`: (row_features, row_begins, row_outputs int32, row_weights); weights of 0 are left out."""
     per_word, mark = codes_per_word(kind), dense_mark(kind)
     codes, weights = words.view(kind.dtype), words.view(np.float32)
     feature_at = np.empty(words.size, np.int32)
     n_rows = 0
-    for slot in slots:
-        if slot >> np.uint64(32) != _EMPTY:
-            feature_at[np.int64(slot & np.uint64(0xFFFFFFFF))] = np.int32(slot >> np.uint64(32))
+    for place in range(np.int64(table[SIZE]) if table.size else 0):
+        is_direct = table[KIND] == DIRECT
+        feature = np.uint32(place) if is_direct else table[HEAD + 2 * place]
+        row = table[HEAD + place] if is_direct else table[HEAD + 2 * place + 1]
+        if feature != NOTHING and row != NOTHING:
+            feature_at[row] = feature
             n_rows += 1
     row_features = np.empty(n_rows, np.int32)
     row_begins = np.zeros(n_rows + 1, np.int64)

@@ -9,7 +9,19 @@ import numpy as np
 from numba import njit
 
 from orchard.linear._lanes import fma, lanes_dot_in_order, prefetch
-from orchard.linear._layout_kernels import codes_per_word, dense_mark, find_row, sparse_header
+from orchard.linear._layout_kernels import (
+    DIRECT,
+    HEAD,
+    KIND,
+    N_ROWS,
+    NOTHING,
+    SIZE,
+    codes_per_word,
+    dense_mark,
+    find_direct,
+    find_hashed,
+    sparse_header,
+)
 from orchard.linear._solver_kernels import on_cache_lines
 
 SPREAD = 32  # lanes of a dense row
@@ -34,14 +46,20 @@ def hits_of(features, values, node, weights, hit_rows, hit_values, n_hits):
 
     The rows are asked for from memory here and read later: one by one, each would be waited for.
     """
-    _, _, node_slots, slots, node_words, _, all_weights = weights
-    begin, end, first_word = node_slots[node], node_slots[node + 1], node_words[node]
+    _, _, node_tables, tables, node_words, _, all_weights = weights
+    head, end, first_word = node_tables[node], node_tables[node + 1], node_words[node]
+    if head == end:
+        return n_hits
+    size = np.int64(tables[head + SIZE])
+    table = tables[head + HEAD : end]
+    is_direct = tables[head + KIND] == DIRECT
     for place in range(features.size):
-        row = find_row(features[place], slots, begin, end)
-        if row >= 0:
-            prefetch(all_weights, first_word + row)
-            hit_rows[n_hits] = row
-            hit_values[n_hits] = values[place]
+        feature = features[place]
+        row = find_direct(feature, table, size) if is_direct else find_hashed(feature, table, size)
+        hit_rows[n_hits] = row
+        hit_values[n_hits] = values[place]
+        if row != NOTHING:
+            prefetch(all_weights, first_word + np.int64(row))
             n_hits += 1
     return n_hits
 
@@ -55,7 +73,7 @@ def score_alone(n_hits, hit_rows, hit_values, scale, node, weights, combiner, pa
     for output in range(n_outputs):
         scores[output] = 0
     for hit in range(n_hits):
-        at = node_words[node] + hit_rows[hit]
+        at = node_words[node] + np.int64(hit_rows[hit])
         value = hit_values[hit]
         n = np.int64(codes[per_word * at])
         if n == mark:
@@ -95,11 +113,11 @@ def score_together(
     node; hit_rows, hit_values : room for all values of the queries.
     """
     indptr, indices, data = X
-    node_outputs, biases, node_slots, _, node_words, codes, all_weights = weights
+    node_outputs, biases, node_tables, tables, node_words, codes, all_weights = weights
     n_outputs = node_outputs[node + 1] - node_outputs[node]
     per_word, mark = codes_per_word(codes), dense_mark(codes)
     first_word, last_word = node_words[node], node_words[node + 1]
-    row_begins = np.empty(node_slots[node + 1] - node_slots[node], np.int64)
+    row_begins = np.empty(tables[node_tables[node] + N_ROWS], np.int64)
     n_rows, at = 0, first_word
     while at < last_word:
         row_begins[n_rows] = at
@@ -153,9 +171,9 @@ def score_pairs(
     pair_scores : the log score of the path so far, discounted.  scores : pair p's begin at pair_begins[p].
     """
     indptr, indices, data = X
-    node_outputs, _, node_slots, _, node_words, _, _ = weights
+    node_outputs, _, node_tables, tables, node_words, _, _ = weights
     spread, row_numbers = np.empty(0, np.float32), np.empty(0, np.int32)
-    hit_rows, hit_values = np.empty(0, np.int32), np.empty(0, np.float32)
+    hit_rows, hit_values = np.empty(0, np.uint32), np.empty(0, np.float32)
     turn = 0
     while turn < n_pairs:
         node = pair_nodes[order[turn]]
@@ -164,11 +182,11 @@ def score_pairs(
             query = first + pair_queries[order[stop]]
             n_values += indptr[query + 1] - indptr[query]
             stop += 1
-        if hit_rows.size < n_values:
-            hit_rows, hit_values = np.empty(n_values, np.int32), np.empty(n_values, np.float32)
+        if hit_rows.size <= n_values:
+            hit_rows, hit_values = np.empty(n_values + 1, np.uint32), np.empty(n_values + 1, np.float32)
         n_outputs = node_outputs[node + 1] - node_outputs[node]
-        n_rows = (node_slots[node + 1] - node_slots[node]) // 2
         n_words = node_words[node + 1] - node_words[node]
+        n_rows = np.int64(tables[node_tables[node] + N_ROWS]) if n_words else 0
         n_blocks = -(-n_outputs // SPREAD)
         # Nanoseconds, roughly: a dense row is a few loads, a sparse one a loop of unforeseeable length.
         alone = n_values * (6.0 + n_words / (n_rows + 1))

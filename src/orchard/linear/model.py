@@ -12,53 +12,35 @@ from orchard.trees.label_tree import LabelTree
 
 @dataclass(frozen=True, eq=False)
 class TreeModel:
-    """The weights of every node's classifiers; how they lie in `slots` and `words` is told in `_layout_kernels`.
+    """The weights of every node's classifiers; how they lie in `tables` and `words` is told in `_layout_kernels`.
 
     A node has an output for each of its children or, if it is a leaf, for each of its labels; a leaf with one label
     has none, since the edge that leads to it says it all.
 
-    tree : LabelTree.  n_features : int.  biases : float32 (n_outputs,).  slots : uint64.  words : uint32.
-    node_outputs, node_slots, node_words : int64 (n_nodes + 1), where a node's biases, slots and words begin.
+    tree : LabelTree.  n_features : int.  biases : float32 (n_outputs,).  tables, words : uint32.
+    node_outputs, node_tables, node_words : int64 (n_nodes + 1), where a node's biases, table and words begin.
     """
 
     tree: LabelTree
     n_features: int
     node_outputs: np.ndarray
     biases: np.ndarray
-    node_slots: np.ndarray
-    slots: np.ndarray
+    node_tables: np.ndarray
+    tables: np.ndarray
     node_words: np.ndarray
     words: np.ndarray
-
-    @classmethod
-    def from_nodes(cls, tree: LabelTree, n_features: int, nodes: list) -> "TreeModel":
-        """Join what was trained node by node; empties `nodes`, so that the weights are never held twice.
-
-        nodes : for every node (biases, slots, words), or None if it was not trained.
-        """
-        nothing = np.empty(0, np.float32), np.empty(0, np.uint64), np.empty(0, np.uint32)
-        sizes = np.array([[part.size for part in node or nothing] for node in nodes])
-        begins = np.concatenate([np.zeros((1, 3), np.int64), np.cumsum(sizes, axis=0)])
-        joined = [np.empty(n, part.dtype) for n, part in zip(begins[-1], nothing, strict=True)]
-        for number in range(len(nodes)):
-            node, nodes[number] = nodes[number] or nothing, None
-            for whole, part, begin in zip(joined, node, begins[number], strict=True):
-                whole[begin : begin + part.size] = part
-        node_outputs, node_slots, node_words = np.ascontiguousarray(begins.T)
-        biases, slots, words = joined
-        return cls(tree, n_features, node_outputs, biases, node_slots, slots, node_words, words)
 
     @property
     def nbytes(self) -> int:
         """The bytes of the weights and of what says where they belong, in memory."""
-        return self.biases.nbytes + self.slots.nbytes + self.words.nbytes
+        return self.biases.nbytes + self.tables.nbytes + self.words.nbytes
 
     def rows_of(self, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The weights of a node, one row per feature: (features, row_begins, outputs, weights)."""
-        slots = self.slots[self.node_slots[node] : self.node_slots[node + 1]]
+        table = self.tables[self.node_tables[node] : self.node_tables[node + 1]]
         words = self.words[self.node_words[node] : self.node_words[node + 1]]
         n_outputs = self.node_outputs[node + 1] - self.node_outputs[node]
-        return unpack(slots, words, n_outputs, np.empty(0, self.code_type))
+        return unpack(table, words, n_outputs, np.empty(0, self.code_type))
 
     def weights_of(self, node: int) -> tuple[sp.csr_matrix, np.ndarray]:
         """The classifiers of a node for people to look at: weights CSR (n_features, n_outputs) and biases."""
@@ -89,13 +71,61 @@ class TreeModel:
             (
                 self.node_outputs,
                 self.biases,
-                self.node_slots,
-                self.slots,
+                self.node_tables,
+                self.tables,
                 self.node_words,
                 self.words.view(self.code_type),
                 self.words.view(np.float32),
             ),
         )
+
+
+class ModelBuilder:
+    """Joins what was trained, node after node; the weights are never held twice."""
+
+    def __init__(self, tree: LabelTree, n_features: int):
+        self.tree, self.n_features = tree, n_features
+        self.parts = _Growing(np.float32), _Growing(np.uint32), _Growing(np.uint32)
+        self.begins = np.zeros((3, tree.n_nodes + 1), np.int64)
+        self.n_nodes = 0
+
+    def add(self, biases: np.ndarray, table: np.ndarray, words: np.ndarray) -> None:
+        """The weights of the next node; empty arrays if it has no outputs."""
+        self.n_nodes += 1
+        for begins, part, array in zip(self.begins, self.parts, (biases, table, words), strict=True):
+            part.append(array)
+            begins[self.n_nodes :] = part.size
+
+    def so_far(self) -> TreeModel:
+        """A copy of what is there; a node that is still to come has no weights."""
+        return self._model([part.array[: part.size].copy() for part in self.parts])
+
+    def model(self) -> TreeModel:
+        """What was added; the builder is empty then."""
+        return self._model([part.done() for part in self.parts])
+
+    def _model(self, arrays) -> TreeModel:
+        (biases, tables, words), (node_outputs, node_tables, node_words) = arrays, self.begins.copy()
+        return TreeModel(self.tree, self.n_features, node_outputs, biases, node_tables, tables, node_words, words)
+
+
+class _Growing:
+    """An array that grows where it is: the system moves its pages, nothing is copied."""
+
+    def __init__(self, kind):
+        self.array, self.size = np.empty(0, kind), 0
+
+    def append(self, more: np.ndarray) -> None:
+        end = self.size + more.size
+        if end > self.array.size:
+            self.array.resize(max(end, self.array.size * 9 // 8), refcheck=False)
+        self.array[self.size : end] = more
+        self.size = end
+
+    def done(self) -> np.ndarray:
+        self.array.resize(self.size, refcheck=False)
+        array, self.array, self.size = self.array, np.empty(0, self.array.dtype), 0
+        return array
 
 
 def outputs_of_nodes(tree: LabelTree) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Find the best labels of a query: level-wise beam search over one trained tree or several."""
 
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,9 +15,10 @@ from orchard.linear.model import TreeModel
 # Every combiner turns margins into a score Π g(z) down the path; 'l2-hinge' is Parabel's, 'l3-hinge' XR-Linear's.
 COMBINERS = {f"l{power}-hinge": power for power in range(1, 6)} | {"sigmoid": _search_kernels.LOG_SIGMOID}
 MERGES = {"mean": _ranking_kernels.MEAN, "max": _ranking_kernels.MAX}
-CHUNK = int(
-    os.environ.get("CH", "1024")
-)  # queries that go down the tree together; so many that a node's weights are used while they are cached
+# Queries go down the tree together: so many that a node's weights, once in the cache, serve a few dozen of them.
+QUERIES_OF_A_LEAF = 128
+SCORES_AT_ONCE = 1 << 23  # of a thread: 32 MB
+FEWEST_QUERIES = 32  # that are worth a thread of their own
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,7 @@ def topk(
         _refuse(bad_row)
 
     def several_trees(first, last):
-        n_labels = models[0].tree.n_labels
-        scratch = np.zeros(n_labels, np.float32), np.zeros(n_labels, np.int32), np.zeros(n_labels, np.float32)
+        scratch = _label_scratch(models[0].tree.n_labels)
         found = []
         for model in models:
             bad_row, *lists = _ranking_kernels.labels_of_tree(
@@ -168,19 +169,31 @@ def match(model: TreeModel, X: sp.csr_matrix, settings: SearchSettings, n_jobs: 
     return M
 
 
+_of_thread = threading.local()
+
+
+def _label_scratch(n_labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Three zeros per label for this thread; the kernels leave them zero, so one allocation serves all queries."""
+    if getattr(_of_thread, "scratch", None) is None or _of_thread.scratch[0].size < n_labels:
+        _of_thread.scratch = tuple(np.zeros(n_labels, kind) for kind in (np.float32, np.int32, np.float32))
+    return _of_thread.scratch
+
+
 def _chunk(models: list[TreeModel], beam: int) -> int:
-    """Fewer queries at once where leaves are so large that their scores would fill the memory (one-vs-all)."""
-    most_scores = max(model.most_outputs * min(beam, model.tree.n_leaves) for model in models)
-    return max(1, min(CHUNK, (1 << 24) // max(most_scores, 1)))
+    """How many queries a thread takes at once; few where the scores of large leaves would fill the memory."""
+    leaves, labels = max(model.tree.n_leaves for model in models), max(model.most_outputs for model in models)
+    beam = min(beam, leaves)
+    return max(1, min(QUERIES_OF_A_LEAF * leaves // beam, SCORES_AT_ONCE // max(1, labels * beam)))
 
 
 def _in_chunks(do, n: int, chunk: int, n_jobs: int | None) -> None:
-    if n <= chunk or (n_jobs := n_jobs or os.cpu_count()) == 1:
+    if n > FEWEST_QUERIES and (n_jobs := n_jobs or os.cpu_count()) > 1:
+        chunk = max(1, min(chunk, max(FEWEST_QUERIES, -(-n // n_jobs))))
+        with ThreadPoolExecutor(n_jobs) as pool:
+            list(pool.map(lambda first: do(first, min(first + chunk, n)), range(0, n, chunk)))
+    else:
         for first in range(0, n, chunk):
             do(first, min(first + chunk, n))
-        return
-    with ThreadPoolExecutor(n_jobs) as pool:
-        list(pool.map(lambda first: do(first, min(first + chunk, n)), range(0, n, chunk)))
 
 
 def _refuse(bad_row: int) -> None:

@@ -8,7 +8,7 @@ from orchard.archives import read_archive, single, write_archive
 from orchard.errors import FormatError
 from orchard.linear import _storage_kernels
 from orchard.linear._layout_kernels import pack
-from orchard.linear.model import TreeModel, code_type, outputs_of_nodes
+from orchard.linear.model import ModelBuilder, TreeModel, code_type, outputs_of_nodes
 from orchard.trees.label_tree import LabelTree
 
 KIND, VERSION = "model", 1
@@ -104,7 +104,7 @@ def _from_arrays(part: dict[str, np.ndarray], n_features: int) -> TreeModel:
     ):
         raise ValueError("its arrays do not fit together")
     kind = np.empty(0, code_type(n_outputs.max()))
-    nodes, at = [], 0
+    builder, at = ModelBuilder(tree, n_features), 0
     for node in range(tree.n_nodes):
         entries = slice(node_entries[node], node_entries[node + 1])
         n_rows = int(part["node_rows"][node])
@@ -115,6 +115,6 @@ def _from_arrays(part: dict[str, np.ndarray], n_features: int) -> TreeModel:
         at = _storage_kernels.decode_rows(rows, at, n_rows, n_entries, n_features, features, begins)
         if at < 0 or not _storage_kernels.outputs_ascend(begins, outputs[entries], n_outputs[node]):
             raise ValueError(f"the weights of node {node} make no sense")
-        slots, words = pack(features, begins, outputs[entries], weights[entries], n_outputs[node], kind)
-        nodes.append((biases[node_biases[node] : node_biases[node + 1]], slots, words))
-    return TreeModel.from_nodes(tree, n_features, nodes)
+        packed = pack(features, begins, outputs[entries], weights[entries], n_outputs[node], kind)
+        builder.add(biases[node_biases[node] : node_biases[node + 1]], *packed)
+    return builder.model()

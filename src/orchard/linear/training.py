@@ -4,6 +4,7 @@ import logging
 import os
 import threading
 import time
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 
 from orchard.linear import _training_kernels
 from orchard.linear._solver_kernels import NARROW, WIDE
-from orchard.linear.model import TreeModel, code_type, outputs_of_nodes
+from orchard.linear.model import ModelBuilder, TreeModel, code_type, outputs_of_nodes
 from orchard.linear.search import SearchSettings, beams
 from orchard.trees.label_tree import LabelTree
 
@@ -105,37 +106,33 @@ class TreeTrainer:
         self.of_labels, self.of_nodes = samples_of_labels(Y), samples_of_nodes(Y, tree)
         self.n_outputs = outputs_of_nodes(tree)
         self.kind = np.empty(0, code_type(self.n_outputs.max()))
-        self.nodes = [None] * tree.n_nodes  # what was trained so far
+        self.trained = ModelBuilder(tree, self.n_features)
         self._scratch = threading.local()
 
     def train(self, nodes: np.ndarray, n_jobs: int, samples_of: Lists | None = None) -> None:
-        """Train the given nodes on the samples of each (by default: teacher forcing), the most expensive first."""
+        """Train the nodes that come next, on the samples of each (by default: teacher forcing).
+
+        Nodes are in breadth-first order, so the most expensive come first and threads end at about the same time.
+        """
         samples_of = samples_of or self.of_nodes
-        lengths = np.diff(self.X[0])
-        nodes = [node for node in nodes if self.n_outputs[node] > 0]
-        costs = [lengths[samples_of[node]].sum() * -(-self.n_outputs[node] // 16) for node in nodes]
+        progress = Progress("trained", "nodes", len(nodes))
         with ThreadPoolExecutor(n_jobs) as pool:
-            jobs = {}
-            for place in np.argsort(costs, kind="stable")[::-1]:
-                node = nodes[place]
+            jobs = deque()
+            for node in nodes:
                 cuts = [*range(0, self.n_outputs[node], LABELS_OF_A_JOB), self.n_outputs[node]]
-                pieces = [
-                    pool.submit(self._train_piece, node, samples_of[node], *cut, whole=len(cuts) == 2)
-                    for cut in pairwise(cuts)
-                ]
-                jobs[node] = pieces
-            progress = Progress("trained", "nodes", len(jobs))
-            for node, pieces in jobs.items():
-                results = [piece.result() for piece in pieces]
-                pieces.clear()
-                self.nodes[node] = results[0] if len(results) == 1 else self._join(results)
+                jobs.append(
+                    [
+                        pool.submit(self._train_piece, node, samples_of[node], *cut, whole=len(cuts) == 2)
+                        for cut in pairwise(cuts)
+                    ]
+                )
+            while jobs:
+                pieces = [job.result() for job in jobs.popleft()]
+                self.trained.add(*(pieces[0] if len(pieces) == 1 else self._join(pieces)))
                 progress.step()
 
-    def model(self, keep: bool = False) -> TreeModel:
-        """What was trained so far; a node that was not has no weights. The trainer keeps nothing of it unless told."""
-        return TreeModel.from_nodes(self.tree, self.n_features, self.nodes.copy() if keep else self.nodes)
-
     def _train_piece(self, node, samples, first, last, whole):
+        """The classifiers first … last − 1 of a node; packed, if they are the whole node."""
         tree, settings = self.tree, self.settings
         if tree.is_leaf[node]:
             lists, outputs = self.of_labels, tree.labels_of(node)[first:last].astype(np.int64)
@@ -164,6 +161,8 @@ class TreeTrainer:
         return biases, *_training_kernels.pack_outputs(output_indptr, features, weights, counts, bitmap, self.kind)
 
     def _join(self, pieces):
+        if not pieces:  # a leaf with one label: no classifier
+            return np.empty(0, np.float32), np.empty(0, np.uint32), np.empty(0, np.uint32)
         counts = np.concatenate([np.diff(piece[0]) for piece in pieces])
         features, weights, biases = (np.concatenate(arrays) for arrays in list(zip(*pieces, strict=True))[1:])
         return self._packed(np.concatenate([[0], np.cumsum(counts)]), features, weights, biases)
@@ -232,18 +231,18 @@ def train_tree(
     trainer = TreeTrainer(X, Y, tree, settings, seed)
     if negatives == "tfn":
         trainer.train(np.arange(tree.n_nodes), n_jobs)
-        return trainer.model()
+        return trainer.trained.model()
     search = replace(search or SearchSettings(), normalise=False)  # X is as it should be
     for level, (first, last) in enumerate(pairwise(tree.levels)):
         nodes = np.arange(first, last)
         samples_of = trainer.of_nodes
         if level > 0:
-            reached, _, n_reached = beams(trainer.model(keep=True), X, search, n_levels=level, n_jobs=n_jobs)
+            reached, _, n_reached = beams(trainer.trained.so_far(), X, search, n_levels=level, n_jobs=n_jobs)
             samples_of = _reached_lists(reached, n_reached, tree.n_nodes)
             if negatives == "tfn+man":
                 samples_of = samples_of.union(trainer.of_nodes)
         trainer.train(nodes, n_jobs, samples_of)
-    return trainer.model()
+    return trainer.trained.model()
 
 
 def _reached_lists(nodes: np.ndarray, sizes: np.ndarray, n_nodes: int) -> Lists:
