@@ -91,8 +91,8 @@ def shared_trees(wildcards):
 
 def recipe_named(wildcards):
     """The recipe of the first method whose trees have this name; only methods of that class are imported."""
-    suffix = "." + wildcards.tree.rpartition("-")[0]
-    of_class = [method for method in METHODS.values() if method["estimator"].endswith(suffix)]
+    class_name = wildcards.tree.rpartition("-")[0]
+    of_class = [method for method in METHODS.values() if method["estimator"].endswith(f".{class_name}")]
     recipes = filter(None, (recipe_for(method, wildcards.dataset) for method in of_class))
     return pick("tree", wildcards.tree, {tree_name(recipe): recipe for recipe in recipes})
 
