@@ -81,11 +81,14 @@ class TreeModel:
 
 
 class ModelBuilder:
-    """Joins what was trained, node after node; the weights are never held twice."""
+    """Joins what was trained, node after node; the weights are never held twice.
 
-    def __init__(self, tree: LabelTree, n_features: int):
+    room : at most how many biases, table words and words will come, if that is known.
+    """
+
+    def __init__(self, tree: LabelTree, n_features: int, room: tuple[int, int, int] = (0, 0, 0)):
         self.tree, self.n_features = tree, n_features
-        self.parts = _Growing(np.float32), _Growing(np.uint32), _Growing(np.uint32)
+        self.parts = [Growing(*part) for part in zip((np.float32, np.uint32, np.uint32), room, strict=True)]
         self.begins = np.zeros((3, tree.n_nodes + 1), np.int64)
         self.n_nodes = 0
 
@@ -109,11 +112,14 @@ class ModelBuilder:
         return TreeModel(self.tree, self.n_features, node_outputs, biases, node_tables, tables, node_words, words)
 
 
-class _Growing:
-    """An array that grows where it is: the system moves its pages, nothing is copied."""
+class Growing:
+    """An array that grows where it is: the system moves its pages, nothing is copied.
 
-    def __init__(self, kind):
-        self.array, self.size = np.empty(0, kind), 0
+    room : reserved from the beginning, on huge pages if it is large; what is not used takes no memory.
+    """
+
+    def __init__(self, kind, room: int = 0):
+        self.array, self.size = np.empty(room, kind), 0
 
     def append(self, more: np.ndarray) -> None:
         end = self.size + more.size

@@ -8,7 +8,7 @@ from orchard.archives import read_archive, single, write_archive
 from orchard.errors import FormatError
 from orchard.linear import _storage_kernels
 from orchard.linear._layout_kernels import pack
-from orchard.linear.model import ModelBuilder, TreeModel, code_type, outputs_of_nodes
+from orchard.linear.model import Growing, ModelBuilder, TreeModel, code_type, outputs_of_nodes
 from orchard.trees.label_tree import LabelTree
 
 KIND, VERSION = "model", 1
@@ -49,20 +49,25 @@ def load_models(path) -> tuple[dict, list[TreeModel]]:
 
 def _to_arrays(model: TreeModel) -> dict[str, np.ndarray]:
     tree = model.tree
-    parts = [model.rows_of(node) for node in range(tree.n_nodes)]
-    encoded = []
-    for features, begins, _, _ in parts:
+    n_rows, n_entries = np.zeros(tree.n_nodes, np.int64), np.zeros(tree.n_nodes, np.int64)
+    rows, weights = Growing(np.uint8), Growing(np.float32)
+    outputs = Growing(np.min_scalar_type(max(0, model.most_outputs - 1)))
+    for node in range(tree.n_nodes):  # one by one: all of them at once would take the memory of several models
+        features, begins, node_outputs, node_weights = model.rows_of(node)
         room = np.empty(10 * features.size, np.uint8)
-        encoded.append(room[: _storage_kernels.encode_rows(features, begins, room)].copy())
+        rows.append(room[: _storage_kernels.encode_rows(features, begins, room)])
+        outputs.append(node_outputs)
+        weights.append(node_weights)
+        n_rows[node], n_entries[node] = features.size, node_weights.size
     return {
         "children": _smallest(tree.children),
         "label_indptr": _smallest(tree.label_indptr),
         "label_indices": _smallest(tree.label_indices),
-        "node_rows": _smallest(np.array([features.size for features, _, _, _ in parts])),
-        "node_entries": _smallest(np.array([weights.size for _, _, _, weights in parts])),
-        "rows": np.concatenate(encoded),
-        "outputs": _smallest(np.concatenate([outputs for _, _, outputs, _ in parts])),
-        "weights": np.concatenate([weights for _, _, _, weights in parts]),
+        "node_rows": _smallest(n_rows),
+        "node_entries": _smallest(n_entries),
+        "rows": rows.done(),
+        "outputs": outputs.done(),
+        "weights": weights.done(),
         "biases": model.biases,
     }
 
@@ -84,12 +89,8 @@ def _part(arrays: dict[str, np.ndarray], number: int) -> dict[str, np.ndarray]:
 
 def _from_arrays(part: dict[str, np.ndarray], n_features: int) -> TreeModel:
     labels = part["label_indices"].astype(np.int32)
-    tree = LabelTree(
-        part["children"].astype(np.int64),
-        part["label_indptr"].astype(np.int64),
-        labels,
-        int(labels.max(initial=-1)) + 1,
-    )
+    n_labels = int(labels.max(initial=-1)) + 1
+    tree = LabelTree(part["children"].astype(np.int64), part["label_indptr"].astype(np.int64), labels, n_labels)
     rows, outputs = part["rows"], part["outputs"]
     weights, biases = part["weights"].astype(np.float32, copy=False), part["biases"].astype(np.float32, copy=False)
     n_outputs = outputs_of_nodes(tree)
@@ -104,7 +105,10 @@ def _from_arrays(part: dict[str, np.ndarray], n_features: int) -> TreeModel:
     ):
         raise ValueError("its arrays do not fit together")
     kind = np.empty(0, code_type(n_outputs.max()))
-    builder, at = ModelBuilder(tree, n_features), 0
+    # A table has 3 words per row and a head at most; a row, dense or not, a word and 3 per entry (see _layout_kernels).
+    n_rows, n_entries = int(part["node_rows"].sum()), int(node_entries[-1])
+    builder = ModelBuilder(tree, n_features, (biases.size, 3 * n_rows + 8 * tree.n_nodes, n_rows + 3 * n_entries))
+    at = 0
     for node in range(tree.n_nodes):
         entries = slice(node_entries[node], node_entries[node + 1])
         n_rows = int(part["node_rows"][node])
