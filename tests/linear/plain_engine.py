@@ -5,7 +5,7 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 
 from orchard.linear._layout_kernels import pack
-from orchard.linear.model import TreeModel, code_type, outputs_of_nodes
+from orchard.linear.model import ModelBuilder, code_type, outputs_of_nodes
 from orchard.linear.training import Lists, SolverSettings, TreeTrainer
 from orchard.trees.label_tree import LabelTree
 
@@ -39,15 +39,16 @@ def random_tree(rng, n_labels, depth=3, n_splits=4, copies=0):
 def random_model(rng, tree, n_features, density=0.3, scale=0.7):
     """Any weights on every edge, laid out as training does."""
     kind = np.empty(0, code_type(outputs_of_nodes(tree).max()))
-    nodes = []
+    builder = ModelBuilder(tree, n_features)
     for n_outputs in outputs_of_nodes(tree):
         dense = rng.normal(scale=scale, size=(n_features, n_outputs)) * (rng.random((n_features, n_outputs)) < density)
-        nodes.append((rng.normal(scale=scale, size=n_outputs).astype(np.float32), *packed(dense, kind)))
-    return TreeModel.from_nodes(tree, n_features, [node if node[0].size else None for node in nodes])
+        biases = rng.normal(scale=scale, size=n_outputs).astype(np.float32)
+        builder.add(biases, *(packed(dense, kind) if n_outputs else 2 * [np.empty(0, np.uint32)]))
+    return builder.model()
 
 
 def packed(dense, kind):
-    """(slots, words) of a dense matrix of weights (features, outputs)."""
+    """(table, words) of a dense matrix of weights (features, outputs)."""
     W = sp.csr_matrix(np.asarray(dense, np.float32))
     used = np.flatnonzero(np.diff(W.indptr)).astype(np.int32)
     begins = np.append(W.indptr[used], W.nnz).astype(np.int64)
@@ -71,7 +72,7 @@ def minimum(X, y, C_positive=1.0, C_negative=1.0, bias=1.0, loss="squared-hinge"
             losses, slopes = np.logaddexp(0, -z), -1 / (1 + np.exp(z))
         return 0.5 * w @ w + cost @ losses, w + X.T @ (cost * slopes * y)
 
-    options = {"maxiter": 10_000, "maxfun": 100_000, "ftol": 1e-15, "gtol": 1e-9}
+    options = {"maxiter": 10_000, "maxfun": 100_000, "ftol": 1e-14, "gtol": 1e-7}
     return minimize(value_and_gradient, np.zeros(X.shape[1]), jac=True, method="L-BFGS-B", options=options).x
 
 
@@ -95,7 +96,7 @@ def one_vs_all(X, Y, samples=None, seed=0, **settings):
     samples = np.arange(X.shape[0]) if samples is None else np.asarray(samples)
     lists = Lists(np.array([0, samples.size]), samples.astype(np.int32))
     trainer.train(np.array([0]), 1, lists)
-    W, biases = trainer.model().weights_of(0)
+    W, biases = trainer.trained.model().weights_of(0)
     return np.column_stack([W.toarray().T, biases / settings.bias if settings.bias else biases])
 
 

@@ -41,43 +41,48 @@ def test_packed_weights_come_out_as_they_went_in(code, W):
     assert storage.outputs_ascend(begins, outputs, W.shape[1])
 
 
+def find(feature, table):
+    """The word at which a feature's row begins, or −1, as the search looks for it."""
+    kernel = layout.find_direct if table[layout.KIND] == layout.DIRECT else layout.find_hashed
+    found = kernel(np.int32(feature), table[layout.HEAD :], np.int64(table[layout.SIZE]))
+    return -1 if found == layout.NOTHING else int(found)
+
+
+@pytest.mark.parametrize("spread", [1, 7])
 @pytest.mark.parametrize("code", CODES)
 @given(weight_matrices())
-def test_every_feature_is_found_and_no_other(code, W):
-    """A table that other nodes' tables surround: a feature leads to its row's word, an absent one to −1."""
-    slots, words = packed(W, np.empty(0, code))
-    everything = np.concatenate([np.full(3, 7, np.uint64), slots, np.full(2, 7, np.uint64)])
+def test_every_feature_is_found_and_no_other(code, spread, W):
+    """Neighbours (a direct table) and distant features (a hashed one): the word of the row, or −1 if there is none."""
+    wide = np.zeros((W.shape[0] * spread, W.shape[1]), np.float32)
+    wide[::spread] = W
+    table, words = packed(wide, np.empty(0, code))
     codes = words.view(code)
     per_word, mark = 4 // codes.itemsize, np.iinfo(code).max
-    for feature in range(W.shape[0] + 5):
-        at = layout.find_row(np.int32(feature), everything, 3, 3 + slots.size)
-        held = np.flatnonzero(W[feature]) if feature < W.shape[0] else []
-        if len(held) == 0:
-            assert at == -1
-        else:
-            n = codes[per_word * at]
-            assert n in (len(held), mark)
-            found = words.view(np.float32)[at + 1 :][: W.shape[1]] if n == mark else None
-            if found is not None:
-                np.testing.assert_array_equal(found, W[feature].astype(np.float32))
-            else:
-                np.testing.assert_array_equal(codes[per_word * at + 1 :][:n], held)
+    for feature in range(wide.shape[0] + 5):
+        at = find(feature, table)
+        held = np.flatnonzero(wide[feature]) if feature < wide.shape[0] else np.empty(0)
+        assert (at >= 0) == (held.size > 0)
+        if at >= 0 and codes[per_word * at] == mark:
+            np.testing.assert_array_equal(words.view(np.float32)[at + 1 :][: W.shape[1]], wide[feature])
+        elif at >= 0:
+            assert codes[per_word * at] == held.size
+            np.testing.assert_array_equal(codes[per_word * at + 1 :][: held.size], held)
 
 
 def test_features_that_fall_on_the_same_slot_are_kept_apart():
     """All of them begin their search in one place, the last of the table, and go on from its beginning."""
-    n_slots = 2 * 8 + 1
+    n_slots = int(layout.new_table(np.arange(0, 8000, 1000, dtype=np.int32))[layout.SIZE])
     same = [f for f in range(5000) if layout.first_slot(np.int32(f), n_slots) == n_slots - 1]
     held, absent = np.array(same[:8], np.int32), same[8:40]
     kind, weights = np.empty(0, np.uint16), np.arange(1, 9, dtype=np.float32)
-    slots, words = layout.pack(held, np.arange(9), np.arange(8, dtype=np.int32), weights, 100, kind)
-    assert slots.size == n_slots
-    rows = layout.unpack(slots, words, 100, kind)
+    table, words = layout.pack(held, np.arange(9), np.arange(8, dtype=np.int32), weights, 100, kind)
+    assert (table[layout.KIND], table[layout.SIZE]) == (layout.HASHED, n_slots)
+    rows = layout.unpack(table, words, 100, kind)
     np.testing.assert_array_equal(rows[0], held)
     np.testing.assert_array_equal(rows[3], weights)
-    found = [layout.find_row(feature, slots, 0, n_slots) for feature in held]
-    assert sorted(found) == found and found[0] == 0
-    assert {layout.find_row(np.int32(feature), slots, 0, n_slots) for feature in absent} == {-1}
+    found = [find(feature, table) for feature in held]
+    assert sorted(set(found)) == found and found[0] == 0
+    assert {find(feature, table) for feature in absent} == {-1}
 
 
 @given(st.integers(1, 2**31 - 1), st.integers(1, 2**31 - 1))

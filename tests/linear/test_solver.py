@@ -24,7 +24,7 @@ def assert_optimal(W, X, Y, **problem):
     for label in range(Y.shape[1]):
         y = signs(Y, label)
         best = minimum(X, y, **problem)
-        np.testing.assert_allclose(W[label], best, atol=2e-3)
+        np.testing.assert_allclose(W[label], best, atol=2e-4)
         assert objective(W[label], X, y, **problem) <= objective(best, X, y, **problem) * (1 + 1e-5) + 1e-6
 
 
@@ -42,7 +42,7 @@ def test_squared_hinge_against_linear_svc(n_labels, C_positive, C_negative, bias
         weights = {1.0: C_positive, -1.0: C_negative}
         svc = LinearSVC(C=1, dual=True, tol=1e-7, max_iter=100_000, fit_intercept=False, class_weight=weights)
         expected = svc.fit(with_bias, y).coef_[0]
-        np.testing.assert_allclose(W[label], expected, atol=2e-3)
+        np.testing.assert_allclose(W[label], expected, atol=2e-4)
         costs = {"C_positive": C_positive, "C_negative": C_negative, "bias": bias}
         assert objective(W[label], X, y, **costs) <= objective(expected, X, y, **costs) * (1 + 1e-5)
 
@@ -57,8 +57,10 @@ def test_logistic_loss_against_logistic_regression(n_labels, C_positive, C_negat
     with_bias = np.column_stack([X.toarray(), np.full(40, bias)]).astype(np.float64)
     for label in range(n_labels):
         weights = {1.0: C_positive, -1.0: C_negative}
-        logistic = LogisticRegression(C=1, tol=1e-9, max_iter=10_000, fit_intercept=False, class_weight=weights)
-        np.testing.assert_allclose(W[label], logistic.fit(with_bias, signs(Y, label)).coef_[0], atol=2e-3)
+        logistic = LogisticRegression(
+            C=1, tol=1e-9, solver="newton-cholesky", max_iter=10_000, fit_intercept=False, class_weight=weights
+        )
+        np.testing.assert_allclose(W[label], logistic.fit(with_bias, signs(Y, label)).coef_[0], atol=2e-4)
 
 
 ODD_PROBLEMS = {
@@ -100,7 +102,7 @@ def test_features_of_one_sample_alone_are_learned_too(n_labels, loss):
 
 
 @given(st.integers(0, 10_000), st.integers(1, 20), st.integers(1, 8), st.integers(2, 20), st.booleans())
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_any_small_problem_is_solved(seed, n, d, n_labels, only_some):
     """Shrinking, waiting lanes and lanes that take another label never change what is the minimum."""
     rng = np.random.default_rng(seed)
@@ -113,7 +115,7 @@ def test_any_small_problem_is_solved(seed, n, d, n_labels, only_some):
         assert_optimal(W[:6], X[samples], Y[samples][:, :6])
 
 
-def plain_descent(X, y, C_positive, C_negative, bias, n_passes=2000):
+def plain_descent(X, y, C_positive, C_negative, bias, n_passes=400):
     """Hsieh et al. 2008, Alg. 1, in order and without shrinking."""
     X = np.column_stack([X.toarray(), np.full(X.shape[0], bias)]).astype(np.float64)
     w, alpha = np.zeros(X.shape[1]), np.zeros(len(y))
@@ -135,20 +137,24 @@ def test_the_same_algorithm_in_plain_python(seed, C_positive, bias):
     X, Y = random_X(rng, 8, 5), random_Y(rng, 8, 2)
     W = one_vs_all(X, Y, C_positive=C_positive, bias=bias, **EXACT)
     for label in range(2):
-        np.testing.assert_allclose(W[label], plain_descent(X, signs(Y, label), C_positive, 1, bias), atol=1e-3)
+        np.testing.assert_allclose(W[label], plain_descent(X, signs(Y, label), C_positive, 1, bias), atol=1e-4)
 
 
 @pytest.fixture
 def passes(monkeypatch):
     """(visits, passes) of every job of the solver."""
-    seen, train_node = [], _training_kernels.train_node
+    seen = []
 
-    def watched(*arguments):
-        result = train_node(*arguments)
-        seen.append(result[-2:])
-        return result
+    def watched(train):
+        def train_and_tell(*arguments):
+            result = train(*arguments)
+            seen.append(result[-2:])
+            return result
 
-    monkeypatch.setattr(_training_kernels, "train_node", watched)
+        return train_and_tell
+
+    for name in [name for name in vars(_training_kernels) if name.startswith("train_")]:
+        monkeypatch.setattr(_training_kernels, name, watched(getattr(_training_kernels, name)))
     return seen
 
 
