@@ -95,8 +95,8 @@ def dual_descent() -> HotKernel:
     run = partial(trainer._train_piece, leaf, samples, 0, len(tree.labels_of(leaf)), whole=True)
 
     # The kernel counts its visits, and the trainer does not hand them on.
-    results, kernel = [], _training_kernels.train_node
-    with mock.patch.object(_training_kernels, "train_node", lambda *a: results.append(kernel(*a)) or results[-1]):
+    results, kernel = [], _solver_kernels.solve_wide
+    with mock.patch.object(_solver_kernels, "solve_wide", lambda *a: results.append(kernel(*a)) or results[-1]):
         run()
     *_, n_visits, _ = results[0]
     _, occurrences, bitmap, *_ = trainer._thread_scratch()
@@ -122,7 +122,7 @@ def batch_search() -> HotKernel:
     tree = merged_label_tree(_embeddings())
     trainer = TreeTrainer(X, Y, tree, SolverSettings(), seed=0)
     trainer.train(np.arange(tree.n_nodes), n_jobs=1)
-    model = trainer.model()
+    model = trainer.trained.model()
     settings = SearchSettings(combiner="l3-hinge")
 
     reached = sp.csr_matrix((X_test.shape[0], tree.n_nodes), dtype=np.float64)

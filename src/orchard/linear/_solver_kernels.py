@@ -214,8 +214,15 @@ def _make_logistic_pass(width):
     return logistic_pass
 
 
-def _make_solver(width, one_pass):
-    """The solver for blocks of `width` lanes; the width must be a constant when numba compiles it."""
+hinge_pass_narrow, hinge_pass_wide = _make_hinge_pass(NARROW), _make_hinge_pass(WIDE)
+logistic_pass_wide = _make_logistic_pass(WIDE)
+
+
+def _make_solver(width, is_logistic):
+    """The solver for blocks of `width` lanes; constants when numba compiles it.
+
+    It may close over plain values only: a kernel among them, numba's cache would not know it again.
+    """
 
     @njit(nogil=True, cache=True)
     def solve(
@@ -234,10 +241,15 @@ def _make_solver(width, one_pass):
         threshold,
         seed,
     ):
-        """Train one classifier per output; see `train_node`.
+        """Train one classifier per output (child or label of a node), all on the same samples.
 
-        room : float32 zeros, a row of `width` for every feature, on a cache line; zeros again on return.
-        Returns ((output, feature, weight) of the weights kept, the bias' weights, visits of samples, passes).
+        rows, local_features, private, private_entries : see `gather`; no local features if they are those of X.
+        samples_of, outputs : the positives of output o are those of the list outputs[o] of the CSR lists `samples_of`
+            that have a position, int32 (n,), where a sample stands among the rows, or −1.
+        room : float32 (WIDE · d,), zeros, on a cache line; zeros again on return.
+        costs : C of positives and of negatives.
+        Returns ((output, feature, weight) of the weights of at least `threshold`, in no order; the weights of the bias;
+        how many samples were visited in how many passes).
         """
         list_indptr, list_indices = samples_of
         n, n_outputs = private.size, outputs.size
@@ -281,7 +293,13 @@ def _make_solver(width, one_pass):
 
             n_active = select_active(active, learning, order)
             shuffle(order, n_active, random)
-            one_pass(order[:n_active], rows, W, alpha, state, private, norms, positives, active, bias, costs, tolerance)
+            problem = (rows, W, alpha, state, private, norms, positives, active, bias, costs, tolerance)
+            if is_logistic:
+                logistic_pass_wide(order[:n_active], *problem)
+            elif width == NARROW:
+                hinge_pass_narrow(order[:n_active], *problem)
+            else:
+                hinge_pass_wide(order[:n_active], *problem)
             saw_all = n_active == n
             n_visits += n_active
             n_passes += 1
@@ -331,6 +349,5 @@ def _make_solver(width, one_pass):
     return solve
 
 
-solve_narrow = _make_solver(NARROW, _make_hinge_pass(NARROW))
-solve_wide = _make_solver(WIDE, _make_hinge_pass(WIDE))
-solve_logistic = _make_solver(WIDE, _make_logistic_pass(WIDE))
+solve_narrow, solve_wide = _make_solver(NARROW, False), _make_solver(WIDE, False)
+solve_logistic = _make_solver(WIDE, True)

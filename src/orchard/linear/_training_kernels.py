@@ -4,7 +4,6 @@ import numpy as np
 from numba import njit
 
 from orchard.linear._layout_kernels import pack, set_bits_ascending
-from orchard.linear._solver_kernels import solve_logistic, solve_narrow, solve_wide
 
 
 @njit(nogil=True, cache=True)
@@ -137,71 +136,19 @@ def by_output(n_outputs, found):
     return output_indptr, ordered_features, ordered_weights
 
 
-def _make_trainer(solve):
-    @njit(nogil=True, cache=True)
-    def train_node(
-        X,
-        samples,
-        samples_of,
-        outputs,
-        position,
-        occurrences,
-        bitmap,
-        room,
-        bias,
-        costs,
-        tolerance,
-        max_passes,
-        threshold,
-        seed,
-    ):
-        """Train the classifiers of a node: one per output (child or label), all on the same samples.
+@njit(nogil=True, cache=True)
+def prepare(X, samples, position, occurrences, bitmap):
+    """What the solver needs of a node's samples: `gather`, or X itself for one-vs-all and the root, without a copy.
 
-        X : CSR arrays of the training rows.  samples : int32, ascending, the rows that the node sees.
-        samples_of, outputs : the positives of output o are those of the list outputs[o] of the CSR lists `samples_of`
-            that are in `samples`.
-        position, occurrences, bitmap, room : scratch of the thread, the same again on return: int32 (n,), −1; int32
-            (d,), zeros; uint64 (⌈d/64⌉,), zeros; float32 (WIDE · d,), zeros, on a cache line.
-        costs : C of positives and of negatives.
-        Returns (output_indptr, features, weights, biases, visits, passes): weights of at least `threshold`, output by
-        output, and how many samples were visited in how many passes.
-        """
-        for i in range(samples.size):
-            position[samples[i]] = i
-        if samples.size == X[0].size - 1:  # one-vs-all and the root: X itself, no copy
-            rows, features = X, np.empty(0, np.int32)
-            private = np.zeros(samples.size, np.float32)
-            private_entries = (np.zeros(samples.size + 1, np.int64), features, private[:0], private)
-        else:
-            rows, features, private, private_entries = gather(X, samples, occurrences, bitmap)
-        found, biases, n_visits, n_passes = solve(
-            rows,
-            features,
-            private,
-            private_entries,
-            samples_of,
-            outputs,
-            position,
-            room,
-            bias,
-            costs,
-            tolerance,
-            max_passes,
-            threshold,
-            seed,
-        )
-        output_indptr, kept_features, kept_weights = by_output(outputs.size, found)
-        for sample in samples:
-            position[sample] = -1
-        biases *= bias
-        return output_indptr, kept_features, kept_weights, biases, n_visits, n_passes
-
-    return train_node
-
-
-train_narrow_node = _make_trainer(solve_narrow)
-train_node = _make_trainer(solve_wide)
-train_logistic_node = _make_trainer(solve_logistic)
+    X : CSR arrays of the training rows.  samples : int32, ascending, the rows that the node sees.
+    position : int32 (n,), −1; receives where each of the samples stands among them.
+    """
+    for i in range(samples.size):
+        position[samples[i]] = i
+    if samples.size < X[0].size - 1:
+        return gather(X, samples, occurrences, bitmap)
+    features, private = np.empty(0, np.int32), np.zeros(samples.size, np.float32)
+    return X, features, private, (np.zeros(samples.size + 1, np.int64), features, private[:0], private)
 
 
 @njit(nogil=True, cache=True)

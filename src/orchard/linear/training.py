@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
-from orchard.linear import _training_kernels
+from orchard.linear import _solver_kernels, _training_kernels
 from orchard.linear._solver_kernels import NARROW, WIDE
 from orchard.linear.model import ModelBuilder, TreeModel, code_type, outputs_of_nodes
 from orchard.linear.search import SearchSettings, beams
@@ -138,15 +138,15 @@ class TreeTrainer:
             lists, outputs = self.of_labels, tree.labels_of(node)[first:last].astype(np.int64)
         else:
             lists, outputs = self.of_nodes, np.arange(tree.children[node] + first, tree.children[node] + last)
-        train = _training_kernels.train_narrow_node if outputs.size <= NARROW else _training_kernels.train_node
-        if settings.loss == "logistic":
-            train = _training_kernels.train_logistic_node
-        *trained, _n_visits, _n_passes = train(
-            self.X,
-            samples,
+        position, occurrences, bitmap, room = self._thread_scratch()
+        problem = _training_kernels.prepare(self.X, samples, position, occurrences, bitmap)
+        solve = _solver_kernels.solve_narrow if outputs.size <= NARROW else _solver_kernels.solve_wide
+        found, biases, _, _ = (_solver_kernels.solve_logistic if settings.loss == "logistic" else solve)(
+            *problem,
             (lists.indptr, lists.indices),
             outputs,
-            *self._thread_scratch(),
+            position,
+            room,
             np.float32(settings.bias),
             (np.float32(settings.C_positive), np.float32(settings.C_negative)),
             np.float32(settings.tolerance),
@@ -154,6 +154,8 @@ class TreeTrainer:
             np.float32(settings.threshold),
             _seed_of(self.seed, node, first),
         )
+        position[samples] = -1
+        trained = *_training_kernels.by_output(outputs.size, found), biases * np.float32(settings.bias)
         return self._packed(*trained) if whole else trained
 
     def _packed(self, output_indptr, features, weights, biases):
