@@ -9,7 +9,7 @@ from plain_engine import minimum, objective, one_vs_all, random_X, random_Y
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from orchard.linear import _training_kernels
+from orchard.linear import _solver_kernels
 from orchard.linear._solver_kernels import NARROW, WIDE
 
 EXACT = {"tolerance": 1e-5, "max_iterations": 5000}
@@ -145,16 +145,16 @@ def passes(monkeypatch):
     """(visits, passes) of every job of the solver."""
     seen = []
 
-    def watched(train):
-        def train_and_tell(*arguments):
-            result = train(*arguments)
+    def watched(solve):
+        def solve_and_tell(*arguments):
+            result = solve(*arguments)
             seen.append(result[-2:])
             return result
 
-        return train_and_tell
+        return solve_and_tell
 
-    for name in [name for name in vars(_training_kernels) if name.startswith("train_")]:
-        monkeypatch.setattr(_training_kernels, name, watched(getattr(_training_kernels, name)))
+    for name in ("solve_narrow", "solve_wide", "solve_logistic"):
+        monkeypatch.setattr(_solver_kernels, name, watched(getattr(_solver_kernels, name)))
     return seen
 
 
