@@ -378,7 +378,7 @@ def score_labels(
     begins : int64 (n_queries · beam + 1,), where the scores of a query's place in the beam begin.
     scores : float32 (begins[-1],).
     """
-    label_indptr, _ = labels
+    (label_indptr, _), node_outputs = labels, weights[0]
     n_queries, beam = beam_nodes.shape
     pair_nodes = np.empty(n_queries * beam, np.int32)
     pair_queries = np.empty(n_queries * beam, np.int64)
@@ -389,7 +389,7 @@ def score_labels(
         for place in range(beam_sizes[query]):
             node = beam_nodes[query, place]
             begin = begins[query * beam + place]
-            if label_indptr[node + 1] - label_indptr[node] == 1:  # the edge to the leaf was the label's classifier
+            if node_outputs[node + 1] == node_outputs[node]:  # the edge to the leaf was the label's classifier
                 scores[begin] = beam_scores[query, place]
                 continue
             pair_nodes[n_pairs] = node

@@ -9,11 +9,12 @@ import scipy.sparse as sp
 
 from orchard.errors import FormatError
 from orchard.linear import search
-from orchard.linear.inputs import checked_training, checked_X
+from orchard.linear.inputs import check_parameter, checked_training, checked_X, refuse_not_finite
 from orchard.linear.search import SearchSettings
 from orchard.linear.storage import load_models, save_models
 from orchard.linear.training import NEGATIVES, SolverSettings, train_tree
-from orchard.trees.bonsai_embeddings import bonsai_embeddings
+from orchard.threads import n_threads
+from orchard.trees.bonsai_embeddings import KINDS, bonsai_embeddings
 from orchard.trees.builders import balanced_label_tree, kmeans_label_tree, merged_label_tree
 from orchard.trees.embeddings import pifa, unit_rows
 from orchard.trees.label_tree import LabelTree
@@ -58,8 +59,26 @@ class TreeEstimator:
     # The parameters that the trees depend on, beside random_state: runs that agree in them can share trees.
     TREE_PARAMETERS: ClassVar[tuple[str, ...]] = ()
 
-    def _build_tree(self, X: sp.csr_matrix, Y: sp.csr_matrix, rng: np.random.Generator) -> LabelTree:
+    def _grow(self, X: sp.csr_matrix, Y: sp.csr_matrix, rngs: list[np.random.Generator]) -> list[LabelTree]:
+        """One tree for each source of random numbers."""
         raise TypeError(f"{type(self).__name__} does not say how its trees are built")
+
+    def _check_parameters(self) -> None:
+        """Refuse what makes no sense, naming the parameter, before any work starts."""
+        for field in fields(self):
+            check_parameter(field.name, getattr(self, field.name), field.type)
+        lowest = {"n_trees": 1, "max_leaf": 1, "n_splits": 2, "max_depth": 1, "random_state": 0, "kmeans_tolerance": 0}
+        for name, bound in lowest.items():
+            value = getattr(self, name, None)
+            if value is not None and not bound <= value < np.inf:
+                raise ValueError(f"{name} must be at least {bound}, not {value!r}")
+        if self.negatives not in NEGATIVES:
+            raise ValueError(f"negatives must be one of {', '.join(NEGATIVES)}, not {self.negatives!r}")
+        if not 0 < self.C < np.inf:
+            raise ValueError(f"C must be a positive number, not {self.C!r}")
+        n_threads(self.n_jobs)
+        self._solver()
+        self._search()
 
     def _solver(self) -> SolverSettings:
         return SolverSettings(
@@ -119,22 +138,12 @@ class TreeEstimator:
 
     def _checked(self, X, Y) -> tuple[sp.csr_matrix, sp.csr_matrix]:
         """Refuse wrong parameters and data before any work starts; rows of unit length if that is asked for."""
-        self._solver()
-        self._search()
-        if self.negatives not in NEGATIVES:
-            raise ValueError(f"negatives must be one of {', '.join(NEGATIVES)}, not {self.negatives!r}")
-        if self.n_trees < 1:
-            raise ValueError(f"n_trees must be at least 1, not {self.n_trees}")
-        if isinstance(self.random_state, bool) or not isinstance(self.random_state, int | np.integer):
-            raise ValueError(f"random_state must be an integer, not {self.random_state!r}: results can be regenerated")
+        self._check_parameters()
         X, Y = checked_training(X, Y)
         return (unit_rows(X) if self.normalise else X), Y
 
     def _built(self, X, Y) -> list[LabelTree]:
-        return [
-            self._build_tree(X, Y, np.random.default_rng([abs(int(self.random_state)), number]))
-            for number in range(self.n_trees)
-        ]
+        return self._grow(X, Y, [np.random.default_rng([self.random_state, tree]) for tree in range(self.n_trees)])
 
     def _keep(self, models) -> None:
         self.models_ = models
@@ -153,6 +162,8 @@ class TreeEstimator:
         return_depths : also the depth of every returned label's leaf, NaN where there is no label; the mean over the
             trees and copies in which the label was reached.
         """
+        if type(k) is not int:
+            check_parameter("k", k, int)
         if k < 1:
             raise ValueError(f"k must be at least 1, not {k}")
         models = self._fitted()
@@ -164,6 +175,7 @@ class TreeEstimator:
         """The labels whose score is at least `threshold`, CSR indicator float32 (n, n_labels)."""
         models = self._fitted()
         X = checked_X(X, self.n_features_in_)
+        refuse_not_finite(X, "X")
         reachable = sum(
             min(self.beam, model.tree.n_leaves) * int(np.diff(model.tree.label_indptr).max()) for model in models
         )
@@ -198,7 +210,11 @@ class TreeEstimator:
 
     def save(self, path) -> None:
         """Write the parameters and the trained trees to one file, never half."""
-        parameters = {name: value for name, value in self.get_params().items() if name != "n_jobs"}
+        self._check_parameters()
+        plain = {
+            name: value.item() if isinstance(value, np.generic) else value for name, value in self.get_params().items()
+        }
+        parameters = {name: value for name, value in plain.items() if name != "n_jobs"}
         models = self._fitted()
         header = {"estimator": type(self).__name__, "parameters": parameters, "n_features": self.n_features_in_}
         save_models(path, header, models)
@@ -208,13 +224,12 @@ class TreeEstimator:
         """Read what `save` wrote; a damaged, foreign or newer file is refused with a FormatError."""
         header, models = load_models(path)
         known = {kind.__name__: kind for kind in (Parabel, Bonsai, XRLinear, DiSMEC)}
-        kind = known.get(header.get("estimator"))
+        kind = known.get(str(header.get("estimator")))
         if kind is None or not issubclass(kind, cls):
             raise FormatError(path, None, f"holds a {header.get('estimator')}, not a {cls.__name__}")
         try:
             estimator = kind(**header.get("parameters", {}), n_jobs=n_jobs)
-            estimator._solver()
-            estimator._search()
+            estimator._check_parameters()
         except (TypeError, ValueError) as error:
             raise FormatError(path, None, f"damaged: {error}") from None
         estimator._keep(models)
@@ -236,9 +251,9 @@ class Parabel(TreeEstimator):
 
     TREE_PARAMETERS = ("n_trees", "max_leaf", "normalise", "kmeans_tolerance")
 
-    def _build_tree(self, X, Y, rng):
+    def _grow(self, X, Y, rngs):
         embeddings = pifa(X, Y, "parabel", self.n_jobs)
-        return balanced_label_tree(embeddings, self.max_leaf, rng, self.n_jobs, self.kmeans_tolerance)
+        return [balanced_label_tree(embeddings, self.max_leaf, rng, self.n_jobs, self.kmeans_tolerance) for rng in rngs]
 
 
 @dataclass(eq=False, repr=False)
@@ -252,9 +267,9 @@ class XRLinear(TreeEstimator):
 
     TREE_PARAMETERS = ("n_trees", "max_leaf", "normalise", "n_splits")
 
-    def _build_tree(self, X, Y, rng):
+    def _grow(self, X, Y, rngs):
         embeddings = pifa(X, Y, "xr-linear", self.n_jobs)
-        return merged_label_tree(embeddings, self.n_splits, self.max_leaf, rng, self.n_jobs)
+        return [merged_label_tree(embeddings, self.n_splits, self.max_leaf, rng, self.n_jobs) for rng in rngs]
 
 
 @dataclass(eq=False, repr=False)
@@ -275,9 +290,17 @@ class Bonsai(TreeEstimator):
 
     TREE_PARAMETERS = ("n_trees", "max_leaf", "normalise", "n_splits", "max_depth", "label_space")
 
-    def _build_tree(self, X, Y, rng):
+    def _check_parameters(self):
+        if self.label_space not in KINDS:
+            raise ValueError(f"label_space must be one of {', '.join(KINDS)}, not {self.label_space!r}")
+        super()._check_parameters()
+
+    def _grow(self, X, Y, rngs):
         embeddings = bonsai_embeddings(X, Y, self.label_space)
-        return kmeans_label_tree(embeddings, self.n_splits, self.max_leaf, self.max_depth, rng, self.n_jobs)
+        return [
+            kmeans_label_tree(embeddings, self.n_splits, self.max_leaf, self.max_depth, rng, self.n_jobs)
+            for rng in rngs
+        ]
 
 
 @dataclass(eq=False, repr=False)
@@ -293,5 +316,5 @@ class DiSMEC(TreeEstimator):
 
     TREE_PARAMETERS = ()
 
-    def _build_tree(self, X, Y, rng):
-        return LabelTree.from_groups(range(Y.shape[1]))
+    def _grow(self, X, Y, rngs):
+        return [LabelTree.from_groups(range(Y.shape[1]))] * len(rngs)

@@ -1,5 +1,7 @@
 """What people hand in becomes what the kernels rely on, or is refused with a sentence that says what to do."""
 
+from numbers import Integral, Real
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -27,10 +29,7 @@ def checked_training(X, Y) -> tuple[sp.csr_matrix, sp.csr_matrix]:
     for name, matrix in (("X", X), ("Y", Y)):
         if 0 in matrix.shape:
             raise ValueError(f"{name} is empty: it has {matrix.shape[0]} rows and {matrix.shape[1]} columns")
-        bad = np.flatnonzero(~np.isfinite(matrix.data))
-        if bad.size:
-            row = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
-            raise ValueError(f"row {row} of {name} has a value that is not finite (NaN or infinite)")
+        refuse_not_finite(matrix, name)
     if (Y.data < 0).any():
         raise ValueError("Y has negative entries; an entry says that a sample has a label")
     if not Y.has_canonical_format or (Y.data == 0).any():
@@ -40,11 +39,28 @@ def checked_training(X, Y) -> tuple[sp.csr_matrix, sp.csr_matrix]:
     return X, Y
 
 
+def refuse_not_finite(matrix: sp.csr_matrix, name: str) -> None:
+    bad = np.flatnonzero(~np.isfinite(matrix.data))
+    if bad.size:
+        row = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
+        raise ValueError(f"row {row} of {name} has a value that is not finite (NaN or infinite)")
+
+
+def check_parameter(name: str, value, kind) -> None:
+    """Refuse a value that is not of the annotated kind: an int, a float, a bool, a str, or one of these or None."""
+    kinds = kind.__args__ if hasattr(kind, "__args__") else (kind,)
+    numbers = {int: Integral, float: Real, bool: bool | np.bool_, str: str, type(None): type(None)}
+    is_bool = isinstance(value, bool | np.bool_)
+    if not any(isinstance(value, numbers[one]) and (one is bool or not is_bool) for one in kinds):
+        words = {int: "an integer", float: "a number", bool: "True or False", str: "a word", type(None): "None"}
+        raise ValueError(f"{name} must be {' or '.join(words[one] for one in kinds)}, not {value!r}")
+
+
 def _as_csr(matrix, name: str, kind) -> sp.csr_matrix:
     if not sp.issparse(matrix):
         matrix = np.asarray(matrix)
-        if matrix.ndim != 2 or matrix.dtype.kind not in "buif":
-            raise ValueError(f"{name} must be a matrix of numbers, samples in rows, best as scipy's CSR")
+    if matrix.ndim != 2 or matrix.dtype.kind not in "buif":
+        raise ValueError(f"{name} must be a matrix of numbers, samples in rows, best as scipy's CSR")
     matrix = sp.csr_matrix(matrix, dtype=kind)
     if matrix.indices.dtype != np.int32:
         if matrix.shape[1] > np.iinfo(np.int32).max:

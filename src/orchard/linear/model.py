@@ -15,7 +15,7 @@ class TreeModel:
     """The weights of every node's classifiers; how they lie in `tables` and `words` is told in `_layout_kernels`.
 
     A node has an output for each of its children or, if it is a leaf, for each of its labels; a leaf with one label
-    has none, since the edge that leads to it says it all.
+    has none, since the edge that leads to it says it all (a root has no such edge).
 
     tree : LabelTree.  n_features : int.  biases : float32 (n_outputs,).  tables, words : uint32.
     node_outputs, node_tables, node_words : int64 (n_nodes + 1), where a node's biases, table and words begin.
@@ -137,7 +137,9 @@ class Growing:
 def outputs_of_nodes(tree: LabelTree) -> np.ndarray:
     """How many classifiers every node has, int64 (n_nodes,)."""
     n_held = np.diff(tree.label_indptr)
-    return np.where(tree.is_leaf, np.where(n_held > 1, n_held, 0), np.diff(tree.children))
+    needed = np.where(n_held == 1, 0, n_held)
+    needed[0] = n_held[0]
+    return np.where(tree.is_leaf, needed, np.diff(tree.children))
 
 
 def code_type(most_outputs: int):

@@ -1,6 +1,5 @@
 """Find the best labels of a query: level-wise beam search over one trained tree or several."""
 
-import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ import scipy.sparse as sp
 
 from orchard.linear import _ranking_kernels, _search_kernels
 from orchard.linear.model import TreeModel
+from orchard.threads import n_threads
 
 # Every combiner turns margins into a score Π g(z) down the path; 'l2-hinge' is Parabel's, 'l3-hinge' XR-Linear's.
 COMBINERS = {f"l{power}-hinge": power for power in range(1, 6)} | {"sigmoid": _search_kernels.LOG_SIGMOID}
@@ -127,7 +127,7 @@ def beams(
     Returns node ids int32 and log scores float32, (n, beam) each, best first, and how many there are, int64 (n,).
     """
     n = X.shape[0]
-    n_levels = model.tree.max_depth if n_levels is None else n_levels
+    n_levels = model.tree.max_depth if n_levels is None else min(n_levels, model.tree.max_depth)
     nodes, scores = np.empty((n, settings.beam), np.int32), np.empty((n, settings.beam), np.float32)
     sizes, scales = np.empty(n, np.int64), np.empty(n, np.float32)
     arrays = csr_arrays(X)
@@ -187,7 +187,7 @@ def _chunk(models: list[TreeModel], beam: int) -> int:
 
 
 def _in_chunks(do, n: int, chunk: int, n_jobs: int | None) -> None:
-    if n > FEWEST_QUERIES and (n_jobs := n_jobs or os.cpu_count()) > 1:
+    if n > FEWEST_QUERIES and (n_jobs := n_threads(n_jobs)) > 1:
         chunk = max(1, min(chunk, max(FEWEST_QUERIES, -(-n // n_jobs))))
         with ThreadPoolExecutor(n_jobs) as pool:
             list(pool.map(lambda first: do(first, min(first + chunk, n)), range(0, n, chunk)))

@@ -1,6 +1,7 @@
 """Trained trees as one file: an npz archive, compact, without pickled objects, checked in full when it is read."""
 
 import json
+import operator
 
 import numpy as np
 
@@ -38,7 +39,7 @@ def load_models(path) -> tuple[dict, list[TreeModel]]:
     arrays = read_archive(path, KIND, VERSION)
     try:
         header = json.loads(single(arrays.get("header"), "U") or "")
-        n_trees, n_features = int(header["n_trees"]), int(header["n_features"])
+        n_trees, n_features = (operator.index(header[name]) for name in ("n_trees", "n_features"))
         models = [_from_arrays(_part(arrays, number), n_features) for number in range(n_trees)]
     except (ValueError, KeyError, TypeError) as error:
         raise FormatError(path, None, f"damaged: {error}") from None
@@ -88,6 +89,8 @@ def _part(arrays: dict[str, np.ndarray], number: int) -> dict[str, np.ndarray]:
 
 
 def _from_arrays(part: dict[str, np.ndarray], n_features: int) -> TreeModel:
+    if part["label_indices"].max(initial=0) > np.iinfo(np.int32).max:
+        raise ValueError("a label is out of range")
     labels = part["label_indices"].astype(np.int32)
     n_labels = int(labels.max(initial=-1)) + 1
     tree = LabelTree(part["children"].astype(np.int64), part["label_indptr"].astype(np.int64), labels, n_labels)
@@ -121,4 +124,6 @@ def _from_arrays(part: dict[str, np.ndarray], n_features: int) -> TreeModel:
             raise ValueError(f"the weights of node {node} make no sense")
         packed = pack(features, begins, outputs[entries], weights[entries], n_outputs[node], kind)
         builder.add(biases[node_biases[node] : node_biases[node + 1]], *packed)
+    if at != rows.size:
+        raise ValueError("there are more weights than nodes")
     return builder.model()

@@ -1,7 +1,6 @@
 """Train a classifier for every child of a node and every label of a leaf (labeltrees §2; Parabel; XR-Linear)."""
 
 import logging
-import os
 import threading
 import time
 from collections import deque
@@ -16,6 +15,7 @@ from orchard.linear import _solver_kernels, _training_kernels
 from orchard.linear._solver_kernels import NARROW, WIDE
 from orchard.linear.model import ModelBuilder, TreeModel, code_type, outputs_of_nodes
 from orchard.linear.search import SearchSettings, beams
+from orchard.threads import n_threads
 from orchard.trees.label_tree import LabelTree
 
 LOSSES = ("squared-hinge", "logistic")
@@ -47,7 +47,7 @@ class SolverSettings:
     def validate(self) -> "SolverSettings":
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {', '.join(LOSSES)}, not {self.loss!r}")
-        for name in ("C_positive", "C_negative", "tolerance"):
+        for name in ("C_positive", "C_negative", "tolerance"):  # the estimators' C is both
             if not 0 < getattr(self, name) < np.inf:
                 raise ValueError(f"{name} must be a positive number, not {getattr(self, name)!r}")
         for name in ("bias", "threshold"):
@@ -190,7 +190,9 @@ def zeros_on_cache_lines(n: int) -> np.ndarray:
 
 def _seed_of(seed: int, node: int, first: int) -> np.uint64:
     """Where the random numbers of a job begin; any mixing will do that never gives zero (xorshift would stay there)."""
-    mixed = (seed * 0x9E3779B97F4A7C15 + int(node) * 0xBF58476D1CE4E5B9 + int(first) * 0x94D049BB133111EB) % (1 << 64)
+    mixed = (int(seed) * 0x9E3779B97F4A7C15 + int(node) * 0xBF58476D1CE4E5B9 + int(first) * 0x94D049BB133111EB) % (
+        1 << 64
+    )
     mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) % (1 << 64)
     return np.uint64((mixed ^ (mixed >> 31)) | 1)
 
@@ -229,7 +231,7 @@ def train_tree(
     """
     if negatives not in NEGATIVES:
         raise ValueError(f"negatives must be one of {', '.join(NEGATIVES)}, not {negatives!r}")
-    n_jobs = n_jobs or os.cpu_count()
+    n_jobs = n_threads(n_jobs)
     trainer = TreeTrainer(X, Y, tree, settings, seed)
     if negatives == "tfn":
         trainer.train(np.arange(tree.n_nodes), n_jobs)

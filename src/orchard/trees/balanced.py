@@ -1,6 +1,5 @@
 """Balanced spherical k-means by recursive bisection: the label tree of Parabel, and clusters of equal size from it."""
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import NamedTuple
@@ -8,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from orchard.threads import n_threads
 from orchard.trees import _kernels
 
 # Rules of the work's division look at the data alone, never at the number of threads: the result must not depend on it.
@@ -58,7 +58,7 @@ def balanced_tree(
         rows = rows.sorted_indices()  # sums are rounded in the order of the features: equal rows must have equal sums
     matrix = rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False), rows.data, n_features
     rng = np.random.default_rng(seed)
-    n_jobs = n_jobs or os.cpu_count()
+    n_jobs = n_threads(n_jobs)
 
     rows_of_matrix = np.arange(n)  # it will be copied into another order
     last_copy = 0

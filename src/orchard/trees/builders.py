@@ -1,11 +1,11 @@
 """Label trees from label embeddings: Parabel's balanced, XR-Linear's merged and Bonsai's shallow unbalanced tree."""
 
 import heapq
-import os
 
 import numpy as np
 import scipy.sparse as sp
 
+from orchard.threads import n_threads
 from orchard.trees.balanced import BalancedTree, balanced_tree
 from orchard.trees.kmeans import as_matrix, cluster_groups
 from orchard.trees.label_tree import LabelTree
@@ -93,7 +93,7 @@ def kmeans_label_tree(
         raise ValueError(f"max_iterations must be at least 1, not {max_iterations}")
     matrix = as_matrix(embeddings)
     is_empty = np.diff(matrix[0]) == 0
-    rng, n_jobs = np.random.default_rng(seed), n_jobs or os.cpu_count()
+    rng, n_jobs = np.random.default_rng(seed), n_threads(n_jobs)
 
     parents, nodes, labels = [-1], [], []  # of all nodes; the leaves and what they hold
     level, depth = [(0, np.arange(n_labels))], 0

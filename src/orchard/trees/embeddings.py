@@ -1,12 +1,12 @@
 """Label embeddings: what a label looks like is the sum of the samples that carry it (PIFA)."""
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
 
+from orchard.threads import n_threads
 from orchard.trees import _embedding_kernels as kernels
 
 
@@ -47,7 +47,7 @@ def pifa(X: sp.csr_matrix, Y: sp.csr_matrix, weighting: str = "parabel", n_jobs:
     scales = 1 / _norms(X if weighting == "parabel" else Y)
     positives = Y.tocsc()  # its rows, the samples, ascend
     matrices = (positives.indptr, positives.indices, positives.data, scales, X.indptr, X.indices, X.data, X.shape[1])
-    return _sum_in_pieces(matrices, (Y.shape[1], X.shape[1]), n_jobs or os.cpu_count())
+    return _sum_in_pieces(matrices, (Y.shape[1], X.shape[1]), n_threads(n_jobs))
 
 
 def _sum_in_pieces(matrices, shape, n_jobs):

@@ -1,6 +1,5 @@
 """Spherical k-means over sparse rows, unbalanced: what splits the nodes of Bonsai's shallow trees."""
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from itertools import pairwise
@@ -8,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
+from orchard.threads import n_threads
 from orchard.trees import _kmeans_kernels as kernels
 
 # A node with more entries than this is worth all threads at once; smaller ones are dealt out whole.
@@ -34,7 +34,7 @@ def spherical_kmeans(
     if not 1 <= n_clusters <= rows.shape[0]:
         raise ValueError(f"n_clusters must be between 1 and the number of rows ({rows.shape[0]}), not {n_clusters}")
     seeds = np.random.default_rng(seed).choice(rows.shape[0], n_clusters, replace=False)
-    n_jobs = n_jobs or os.cpu_count()
+    n_jobs = n_threads(n_jobs)
     with ThreadPoolExecutor(n_jobs) as pool:
         return lloyd_in_threads(as_matrix(rows), seeds, tolerance, max_iterations, pool, n_jobs)
 
