@@ -21,9 +21,11 @@ from orchard.linear._lanes import (
     lanes_add,
     lanes_dot,
     lanes_hinge_step,
+    prefetch,
 )
 
 NARROW, WIDE = 4, 16  # lanes of a block
+_CACHED_FLOATS = 1 << 17  # weights that stay in a core's own cache: half a megabyte
 _NEWTON_STEPS = 100
 
 
@@ -102,7 +104,7 @@ def select_active(active, learning, order):
 def harvest(lanes, output_of, W, alpha, positives, local_features, private_entries, threshold, found, n_found):
     """Move the weights of these lanes, if not below the threshold, from W to `found`; their columns are zero then.
 
-    local_features : the features of W's rows; empty if they are 0, 1, …
+    local_features : the features of W's rows.
     private_entries : (indptr, features, data, largest |data| of a sample); the weight of such a feature is y·α·x.
     found : (outputs, features, weights), growing.  Returns (found, how many there are).
     """
@@ -117,7 +119,7 @@ def harvest(lanes, output_of, W, alpha, positives, local_features, private_entri
             weight = W[row, lane]
             W[row, lane] = 0
             outputs[n_found] = output_of[lane]
-            features[n_found] = local_features[row] if local_features.size else row
+            features[n_found] = local_features[row]
             weights[n_found] = weight
             n_found += 1 if abs(weight) >= threshold and weight != 0 else 0
     private_indptr, private_features, private_data, largest = private_entries
@@ -170,8 +172,17 @@ def _make_hinge_pass(width):
         dots, steps = state[DOT * width : (DOT + 1) * width], state[STEP * width : (STEP + 1) * width]
         half_positive, half_negative = np.float32(0.5) / costs[0], np.float32(0.5) / costs[1]
         one = np.float32(1)
-        for i in order:
+        is_large = W.size > _CACHED_FLOATS
+        flat = W.ravel()
+        for place in range(order.size):
+            i = order[place]
             begin, end = indptr[i], indptr[i + 1]
+            if is_large and place + 2 < order.size:  # the rows of W that the next sample needs are on their way then
+                for entry in range(indptr[order[place + 2]], indptr[order[place + 2] + 1], 16):
+                    prefetch(indices, entry)
+                    prefetch(data, entry)
+                for entry in range(indptr[order[place + 1]], indptr[order[place + 1] + 1]):
+                    prefetch(flat, np.int64(indices[entry]) * width)
             lanes_dot(width, W, indices, data, begin, end, dots)
             diagonals = (half_positive + private[i], half_negative + private[i])
             inverses = (one / (norms[i] + half_positive), one / (norms[i] + half_negative))
@@ -243,7 +254,7 @@ def _make_solver(width, is_logistic):
     ):
         """Train one classifier per output (child or label of a node), all on the same samples.
 
-        rows, local_features, private, private_entries : see `gather`; no local features if they are those of X.
+        rows, local_features, private, private_entries : see `gather`.
         samples_of, outputs : the positives of output o are those of the list outputs[o] of the CSR lists `samples_of`
             that have a position, int32 (n,), where a sample stands among the rows, or −1.
         room : float32 (WIDE · d,), zeros, on a cache line; zeros again on return.
@@ -253,8 +264,7 @@ def _make_solver(width, is_logistic):
         """
         list_indptr, list_indices = samples_of
         n, n_outputs = private.size, outputs.size
-        n_features = local_features.size if local_features.size else room.size // WIDE
-        W = room[: n_features * width].reshape(n_features, width)
+        W = room[: local_features.size * width].reshape(local_features.size, width)
         norms = squared_norms(rows, private, bias)
         alpha = np.zeros(n * width, np.float32)
         state = np.zeros(N_STATE_ROWS * width, np.float32)

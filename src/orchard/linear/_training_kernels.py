@@ -147,8 +147,8 @@ def prepare(X, samples, position, occurrences, bitmap):
         position[samples[i]] = i
     if samples.size < X[0].size - 1:
         return gather(X, samples, occurrences, bitmap)
-    features, private = np.empty(0, np.int32), np.zeros(samples.size, np.float32)
-    return X, features, private, (np.zeros(samples.size + 1, np.int64), features, private[:0], private)
+    features, private = np.arange(occurrences.size).astype(np.int32), np.zeros(samples.size, np.float32)
+    return X, features, private, (np.zeros(samples.size + 1, np.int64), features[:0], private[:0], private)
 
 
 @njit(nogil=True, cache=True)

@@ -261,15 +261,20 @@ class XRLinear(TreeEstimator):
     """XR-Linear (Yu et al. 2022), PECOS's linear model: one tree with `n_splits` children per node.
 
     The defaults are PECOS's; disentangle uses n_splits=32. Scores are Π exp(−max(0, 1 − z)³) along the path.
+    kmeans_tolerance : as in Parabel; with 0 a split ends when nothing changes, or after 20 rounds: PECOS's rule.
     """
 
     n_splits: int = 16
+    kmeans_tolerance: float = 0.0
 
-    TREE_PARAMETERS = ("n_trees", "max_leaf", "normalise", "n_splits")
+    TREE_PARAMETERS = ("n_trees", "max_leaf", "normalise", "n_splits", "kmeans_tolerance")
 
     def _grow(self, X, Y, rngs):
         embeddings = pifa(X, Y, "xr-linear", self.n_jobs)
-        return [merged_label_tree(embeddings, self.n_splits, self.max_leaf, rng, self.n_jobs) for rng in rngs]
+        return [
+            merged_label_tree(embeddings, self.n_splits, self.max_leaf, rng, self.n_jobs, self.kmeans_tolerance)
+            for rng in rngs
+        ]
 
 
 @dataclass(eq=False, repr=False)
