@@ -1,32 +1,57 @@
 """Kernels compiled from an older source must not be used."""
 
 import os
+import subprocess
+import sys
+from textwrap import dedent
+
+import pytest
 
 from orchard.kernel_cache import forget_outdated_kernels
 
 
-def _file(path, age):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("")
-    os.utime(path, (1_000_000 - age, 1_000_000 - age))
-    return path
+@pytest.fixture
+def package(tmp_path):
+    """Two kernels in two files, the second compiled into the first."""
+    folder = tmp_path / "two_kernels"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "_inner.py").write_text(kernel("inner", "1"))
+    (folder / "_outer.py").write_text("from two_kernels._inner import inner\n" + kernel("outer", "inner()"))
+    (folder / "plain.py").write_text("")
+    return folder
 
 
-def test_a_kernel_compiled_before_another_kernel_was_edited_is_forgotten(tmp_path):
-    """numba alone would go on using it: only the file of the other kernel has changed."""
-    _file(tmp_path / "linear" / "_solver_kernels.py", age=30)
-    _file(tmp_path / "linear" / "_lanes.py", age=10)
-    old = _file(tmp_path / "linear" / "__pycache__" / "_solver_kernels.solve.nbi", age=20)
-    new = _file(tmp_path / "linear" / "__pycache__" / "_lanes.dot.nbi", age=5)
-    forget_outdated_kernels(tmp_path)
-    assert not old.exists()
-    assert new.exists()
+def kernel(name, value):
+    return dedent(f"""\
+        from numba import njit
+
+        @njit(cache=True)
+        def {name}():
+            return {value}
+        """)
 
 
-def test_other_edits_keep_the_compiled_kernels(tmp_path):
+def run(package):
+    """What the outer kernel says in a new process, the way `import orchard` begins."""
+    forget_outdated_kernels(package)
+    code = "from two_kernels._outer import outer; print(outer())"
+    environment = {**os.environ, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    return int(subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True).stdout)
+
+
+def test_an_edited_kernel_is_used_by_those_it_was_compiled_into(package):
+    """numba alone would go on using the old one: the outer kernel's own file has not changed."""
+    assert run(package) == 1
+    (package / "_inner.py").write_text(kernel("inner", "2"))
+    assert run(package) == 2
+
+
+def test_other_edits_keep_the_compiled_kernels(package):
     """Compiling costs a minute: an edit of a module without kernels must not cause it."""
-    _file(tmp_path / "_kernels.py", age=30)
-    _file(tmp_path / "report.py", age=10)
-    compiled = _file(tmp_path / "__pycache__" / "_kernels.f.nbi", age=20)
-    forget_outdated_kernels(tmp_path)
-    assert compiled.exists()
+    run(package)
+    compiled = sorted(package.rglob("*.nb[ic]"))
+    (package / "plain.py").write_text("x = 1\n")
+    forget_outdated_kernels(package)
+    assert compiled
+    assert sorted(package.rglob("*.nb[ic]")) == compiled

@@ -2,20 +2,26 @@
 
 numba keeps compiled functions in __pycache__ and compiles a function anew when its own file has changed, but not when a
 kernel of another file that was compiled into it has: after an update, old and new code would be mixed.
+(A cache that is kept elsewhere, by NUMBA_CACHE_DIR, is its owner's to clear.)
 """
 
+import hashlib
+from contextlib import suppress
 from pathlib import Path
+
+from orchard.files import write_text
 
 _PACKAGE = Path(__file__).parent
 
 
 def forget_outdated_kernels(package: Path = _PACKAGE) -> None:
-    """Remove the index of every cached kernel that is older than the youngest source file that kernels are made of."""
-    sources = [path for path in package.rglob("_*.py") if path.name != "__init__.py"]
-    youngest = max((path.stat().st_mtime for path in sources), default=0)
-    for index in package.rglob("__pycache__/*.nbi"):
-        try:
-            if index.stat().st_mtime < youngest:
-                index.unlink()
-        except OSError:  # another process was faster, or the folder is not ours to change
-            continue
+    """Remove all compiled kernels if the sources they are made of are not those that they were compiled from."""
+    sources = sorted(path for path in package.rglob("_*.py") if path.name != "__init__.py")
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+    stamp = package / "__pycache__" / "kernels.sha256"
+    with suppress(OSError):  # a folder that is not ours to change has no compiled kernels either
+        if stamp.is_file() and stamp.read_text() == digest:
+            return
+        for compiled in package.rglob("__pycache__/*.nb[ic]"):
+            compiled.unlink(missing_ok=True)
+        write_text(stamp, digest)

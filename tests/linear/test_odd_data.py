@@ -5,7 +5,9 @@ import pytest
 import scipy.sparse as sp
 from plain_engine import random_X, random_Y
 
+from orchard.linear import _ranking_kernels
 from orchard.linear.estimators import Bonsai, DiSMEC, Parabel, XRLinear
+from orchard.linear.search import SearchSettings, topk
 from orchard.trees.embeddings import pifa
 
 KINDS = [Parabel, XRLinear, Bonsai, DiSMEC]
@@ -80,7 +82,9 @@ def test_any_positive_entry_of_Y_is_a_label(data, fitted):
     X, Y = data
     with_zeros = sp.csr_matrix(np.ones(Y.shape, np.float32))
     with_zeros.data[:] = Y.toarray().ravel()
-    for other in (3 * Y, Y.astype(bool), Y.astype(int), with_zeros):
+    counts = Y.copy()
+    counts.data = np.random.default_rng(0).integers(1, 6, Y.nnz).astype(np.float32)
+    for other in (counts, Y.astype(bool), Y.astype(int), with_zeros):
         found = estimator_of(XRLinear).fit(X, other).predict_topk(X)
         np.testing.assert_array_equal(found[1], fitted.predict_topk(X)[1])
 
@@ -92,6 +96,57 @@ def test_the_length_of_a_sample_does_not_matter_unless_asked(data, fitted):
     np.testing.assert_allclose(fitted.predict_topk(longer)[1], fitted.predict_topk(X)[1], rtol=1e-4)
     as_it_is = estimator_of(XRLinear, normalise=False).fit(X, Y)
     assert not np.allclose(as_it_is.predict_topk(longer)[1], as_it_is.predict_topk(X)[1], rtol=1e-2)
+
+
+def test_every_kind_of_matrix_uses_the_kernels_that_are_compiled(data, fitted):
+    """64-bit pointers and read-only arrays would cost half a minute of compilation each."""
+    X, _ = data
+    wide, closed = X.copy(), X.copy()
+    wide.indptr = wide.indptr.astype(np.int64)
+    for array in (closed.indptr, closed.indices, closed.data):
+        array.setflags(write=False)
+    fitted.predict_topk(X)
+    n_compiled = len(_ranking_kernels.best_of_tree.signatures)
+    for other in (wide, closed):
+        np.testing.assert_array_equal(fitted.predict_topk(other)[1], fitted.predict_topk(X)[1])
+    assert len(_ranking_kernels.best_of_tree.signatures) == n_compiled
+
+
+def test_a_row_too_short_for_its_length_is_left_as_it_is(fitted):
+    """1 / ‖x‖ of the smallest numbers is beyond float32; the scores must stay those of an empty row, nearly."""
+    tiny = sp.csr_matrix(np.full((1, 30), 1e-42, np.float32))
+    found, empty = fitted.predict_topk(tiny)[1], fitted.predict_topk(sp.csr_matrix((1, 30), dtype=np.float32))[1]
+    np.testing.assert_allclose(found, empty, rtol=1e-5)
+
+
+def test_a_beam_wider_than_the_tree_is_the_whole_tree(data, fitted):
+    """It neither costs memory for places that nothing can take nor changes a score."""
+    X, _ = data
+    found = []
+    for beam in (max(model.tree.n_leaves for model in fitted.models_), 10**6):
+        settings = SearchSettings(beam=beam, combiner="l3-hinge")
+        found.append(topk(fitted.models_, X, 5, settings)[1])
+    np.testing.assert_array_equal(*found)
+
+
+def test_predict_finds_all_labels_above_the_threshold(data, fitted):
+    """More than the first few: however many labels a row has, none is cut off."""
+    X, _ = data
+    ids, scores = fitted.predict_topk(X, 12)
+    for threshold in (0.0, 1e-6, 0.3, 2.0):
+        expected = np.zeros((40, 12), np.float32)
+        rows, places = np.nonzero((scores >= threshold) & (ids >= 0))
+        expected[rows, ids[rows, places]] = 1
+        np.testing.assert_array_equal(fitted.predict(X, threshold).toarray(), expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_single_label_is_learned(data, kind):
+    """There is no edge above a root that could tell its only label's samples from the others."""
+    X, Y = data
+    only_one = Y[:, :1].toarray().ravel() > 0
+    scores = estimator_of(kind, C=100.0, threshold=0.0).fit(X, Y[:, :1]).predict_topk(X, 1)[1].ravel()
+    assert scores[only_one].min() > scores[~only_one].max()
 
 
 # ---- holes

@@ -176,6 +176,13 @@ def with_array(name, change):
     return do
 
 
+def _cancelling(counts):
+    """The same sum, with a negative number."""
+    counts = counts.astype(np.int64)
+    counts[:2] += [1000, -1000]
+    return counts
+
+
 NONSENSE = {
     "no header": lambda arrays: arrays.pop("header"),
     "a header that is no JSON": lambda arrays: arrays.update(header=np.array("{")),
@@ -190,6 +197,15 @@ NONSENSE = {
     "a parameter of another kind": with_header(parameters={"beam": "ten"}),
     "parameters that are a list": with_header(parameters=[1]),
     "fewer features than are used": with_header(n_features=3),
+    "more features than can be": with_header(n_features=10**30),
+    "infinitely many features": with_header(n_features=float("inf")),
+    "half a feature": with_header(n_features=30.5),
+    "an estimator that is a list": with_header(estimator=["a"]),
+    "a parameter that is half": with_header(parameters={"beam": 2.5}),
+    "labels beyond 32 bits": with_array("label_indices", lambda a: a.astype(np.int64) + 2**40),
+    "entry counts that cancel": with_array("node_entries", lambda a: _cancelling(a)),
+    "more row counts than memory": with_array("node_rows", lambda a: np.full(a.size, 2**40)),
+    "a byte too many": with_array("rows", lambda a: np.append(a, a[-1:])),
     "an array is missing": lambda arrays: arrays.pop("tree0.weights"),
     "weights that are integers": with_array("weights", lambda a: a.astype(int)),
     "weights in a matrix": with_array("weights", lambda a: a[None]),

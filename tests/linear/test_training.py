@@ -65,10 +65,12 @@ def test_the_samples_of_labels():
 
 
 def test_the_union_of_lists():
-    """List by list, ascending, without repetition."""
+    """List by list, ascending, without repetition; lists that nobody asked for are empty."""
     one, other = (Lists(np.array(p), np.array(i, np.int32)) for p, i in (([0, 2, 2], [1, 4]), ([0, 2, 3], [0, 4, 2])))
-    both = one.union(other)
+    both = one.union(other, np.array([0, 1]))
     assert [both[0].tolist(), both[1].tolist()] == [[0, 1, 4], [2]]
+    second = one.union(other, np.array([1]))
+    assert [second[0].tolist(), second[1].tolist()] == [[], [2]]
     assert both.indices.dtype == np.int32
 
 

@@ -352,3 +352,10 @@ def test_damaged_bytes_never_give_another_tree(tmp_path):
             assert LabelTree.load(path).same_as(tree)
         except OrchardError as error:
             assert "tree.npz: " in str(error)
+
+
+@pytest.mark.parametrize("word", ["abc", [["a", "b"]], [b"ab"]])
+def test_letters_are_no_labels(word):
+    """A word is a sequence of words, for ever: the builder must not follow it."""
+    with pytest.raises(ValueError, match="labels, which are numbers"):
+        LabelTree.from_groups(word)

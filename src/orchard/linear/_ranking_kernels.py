@@ -15,7 +15,7 @@ def reach(X, first, last, normalise, tree, weights, combiner, discount, beam):
     Returns (row that is not finite or −1, beam_nodes, beam_sizes, begins, scores): the log scores of the labels in
     place b of query q's beam are scores[begins[q · beam + b] : begins[q · beam + b + 1]].
     """
-    children, levels, label_indptr, label_indices, _ = tree
+    children, levels, label_indptr, _, _ = tree
     n_queries = last - first
     scales = np.empty(n_queries, np.float32)
     bad_row = row_scales(X, first, last, normalise, scales)
@@ -50,7 +50,6 @@ def reach(X, first, last, normalise, tree, weights, combiner, discount, beam):
         X,
         first,
         scales,
-        (label_indptr, label_indices),
         weights,
         combiner,
         discount,

@@ -21,7 +21,7 @@ from orchard.trees.label_tree import LabelTree
 
 logger = logging.getLogger("orchard")
 
-_ROWS_AT_ONCE = 4096  # of predict, whose number of labels per row is not known before
+_ROWS_AT_ONCE = 1024  # of predict, whose number of labels per row is not known before
 
 
 @dataclass(eq=False, repr=False)
@@ -179,9 +179,13 @@ class TreeEstimator:
         reachable = sum(
             min(self.beam, model.tree.n_leaves) * int(np.diff(model.tree.label_indptr).max()) for model in models
         )
-        labels, sizes = [], []
+        labels, sizes, k = [], [], 16
         for first in range(0, X.shape[0], _ROWS_AT_ONCE):
-            ids, scores = self.predict_topk(X[first : first + _ROWS_AT_ONCE], min(reachable, self.n_labels_))
+            while True:  # more and more of the best labels, until the last one of every row is too low
+                ids, scores = self.predict_topk(X[first : first + _ROWS_AT_ONCE], k)
+                if k >= min(reachable, self.n_labels_) or not (scores[:, -1] >= threshold).any():
+                    break
+                k = min(4 * k, reachable, self.n_labels_)
             chosen = (ids >= 0) & (scores >= threshold)
             labels.append(ids[chosen])
             sizes.append(chosen.sum(axis=1))

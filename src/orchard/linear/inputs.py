@@ -11,7 +11,7 @@ def checked_X(X, n_features: int | None = None) -> sp.csr_matrix:
 
     n_features : refuse another number of columns.
     """
-    if not (sp.issparse(X) and X.format == "csr" and X.dtype == np.float32 and X.indices.dtype == np.int32):
+    if not (sp.issparse(X) and X.format == "csr" and X.dtype == np.float32 and _is_plain(X)):
         X = _as_csr(X, "X", np.float32)
     if n_features is not None and X.shape[1] != n_features:
         raise ValueError(f"X has {X.shape[1]} features, the model was trained on {n_features}")
@@ -32,11 +32,17 @@ def checked_training(X, Y) -> tuple[sp.csr_matrix, sp.csr_matrix]:
         refuse_not_finite(matrix, name)
     if (Y.data < 0).any():
         raise ValueError("Y has negative entries; an entry says that a sample has a label")
-    if not Y.has_canonical_format or (Y.data == 0).any():
-        Y = Y.copy()
-        Y.sum_duplicates()
-        Y.eliminate_zeros()
+    Y = Y.copy()
+    Y.sum_duplicates()
+    Y.eliminate_zeros()
+    Y.data[:] = 1  # a label is there or it is not, however often
     return X, Y
+
+
+def _is_plain(matrix: sp.csr_matrix) -> bool:
+    """Whether the kernels that are compiled already take these arrays: other kinds would cost half a minute each."""
+    arrays = matrix.indptr, matrix.indices, matrix.data
+    return matrix.indices.dtype == matrix.indptr.dtype == np.int32 and all(a.flags.writeable for a in arrays)
 
 
 def refuse_not_finite(matrix: sp.csr_matrix, name: str) -> None:
@@ -62,9 +68,10 @@ def _as_csr(matrix, name: str, kind) -> sp.csr_matrix:
     if matrix.ndim != 2 or matrix.dtype.kind not in "buif":
         raise ValueError(f"{name} must be a matrix of numbers, samples in rows, best as scipy's CSR")
     matrix = sp.csr_matrix(matrix, dtype=kind)
-    if matrix.indices.dtype != np.int32:
-        if matrix.shape[1] > np.iinfo(np.int32).max:
-            raise ValueError(f"{name} has {matrix.shape[1]} columns; at most {np.iinfo(np.int32).max} are possible")
-        # The row pointers may need 64 bits, the columns never do.
-        matrix.indices = matrix.indices.astype(np.int32)
-    return matrix
+    if matrix.shape[1] > np.iinfo(np.int32).max:
+        raise ValueError(f"{name} has {matrix.shape[1]} columns; at most {np.iinfo(np.int32).max} are possible")
+    indptr_type = np.int32 if matrix.nnz <= np.iinfo(np.int32).max else np.int64
+    arrays = matrix.indptr.astype(indptr_type), matrix.indices.astype(np.int32, copy=False), matrix.data
+    plain = sp.csr_matrix(matrix.shape, dtype=kind)  # its constructor would choose the types of the indices itself
+    plain.indptr, plain.indices, plain.data = (a if a.flags.writeable else a.copy() for a in arrays)
+    return plain

@@ -97,7 +97,7 @@ class ModelBuilder:
         self.n_nodes += 1
         for begins, part, array in zip(self.begins, self.parts, (biases, table, words), strict=True):
             part.append(array)
-            begins[self.n_nodes :] = part.size
+            begins[self.n_nodes] = part.size
 
     def so_far(self) -> TreeModel:
         """A copy of what is there; a node that is still to come has no weights."""
@@ -108,7 +108,9 @@ class ModelBuilder:
         return self._model([part.done() for part in self.parts])
 
     def _model(self, arrays) -> TreeModel:
-        (biases, tables, words), (node_outputs, node_tables, node_words) = arrays, self.begins.copy()
+        begins = self.begins.copy()
+        begins[:, self.n_nodes :] = begins[:, self.n_nodes, None]
+        (biases, tables, words), (node_outputs, node_tables, node_words) = arrays, begins
         return TreeModel(self.tree, self.n_features, node_outputs, biases, node_tables, tables, node_words, words)
 
 

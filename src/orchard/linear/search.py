@@ -2,18 +2,20 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
 
 from orchard.linear import _ranking_kernels, _search_kernels
+from orchard.linear._scoring_kernels import LOG_SIGMOID
+from orchard.linear.inputs import check_parameter
 from orchard.linear.model import TreeModel
 from orchard.threads import n_threads
 
 # Every combiner turns margins into a score Π g(z) down the path; 'l2-hinge' is Parabel's, 'l3-hinge' XR-Linear's.
-COMBINERS = {f"l{power}-hinge": power for power in range(1, 6)} | {"sigmoid": _search_kernels.LOG_SIGMOID}
+COMBINERS = {f"l{power}-hinge": power for power in range(1, 6)} | {"sigmoid": LOG_SIGMOID}
 MERGES = {"mean": _ranking_kernels.MEAN, "max": _ranking_kernels.MAX}
 # Queries go down the tree together: so many that a node's weights, once in the cache, serve a few dozen of them.
 QUERIES_OF_A_LEAF = 128
@@ -38,6 +40,8 @@ class SearchSettings:
     normalise: bool = True
 
     def validate(self) -> "SearchSettings":
+        for field in fields(self):
+            check_parameter(field.name, getattr(self, field.name), field.type)
         if self.beam < 1:
             raise ValueError(f"beam must be at least 1, not {self.beam}")
         if self.combiner not in COMBINERS:
@@ -49,7 +53,7 @@ class SearchSettings:
         return self
 
 
-@lru_cache
+@lru_cache(typed=True)
 def search_settings(*values) -> SearchSettings:
     """SearchSettings that are known to make sense; checking them anew would take longer than a small query."""
     return SearchSettings(*values).validate()
@@ -72,6 +76,7 @@ def topk(
     ids, scores, depths = np.empty((n, k), np.int32), np.empty((n, k), np.float32), np.empty((n, k), np.float32)
     arrays = csr_arrays(X)
     combiner, discount = COMBINERS[settings.combiner], np.float32(settings.discount)
+    beam = min(settings.beam, max(model.tree.n_leaves for model in models))  # there are never more nodes to keep
 
     def one_tree(first, last):
         bad_row = _ranking_kernels.best_of_tree(
@@ -82,7 +87,7 @@ def topk(
             *models[0].for_search,
             combiner,
             discount,
-            settings.beam,
+            beam,
             ids,
             scores,
             depths,
@@ -101,7 +106,7 @@ def topk(
                 *model.for_search,
                 combiner,
                 discount,
-                settings.beam,
+                beam,
                 MERGES[settings.merge],
                 *scratch,
             )
@@ -115,7 +120,7 @@ def topk(
         )
 
     is_simple = len(models) == 1 and not models[0].has_copies
-    _in_chunks(one_tree if is_simple else several_trees, n, _chunk(models, settings.beam), n_jobs)
+    _in_chunks(one_tree if is_simple else several_trees, n, _chunk(models, beam), n_jobs)
     return ids, scores, depths
 
 

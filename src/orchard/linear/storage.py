@@ -40,6 +40,8 @@ def load_models(path) -> tuple[dict, list[TreeModel]]:
     try:
         header = json.loads(single(arrays.get("header"), "U") or "")
         n_trees, n_features = (operator.index(header[name]) for name in ("n_trees", "n_features"))
+        if not 0 <= n_features <= np.iinfo(np.int32).max:
+            raise ValueError(f"{n_features} features")
         models = [_from_arrays(_part(arrays, number), n_features) for number in range(n_trees)]
     except (ValueError, KeyError, TypeError) as error:
         raise FormatError(path, None, f"damaged: {error}") from None
@@ -97,12 +99,18 @@ def _from_arrays(part: dict[str, np.ndarray], n_features: int) -> TreeModel:
     rows, outputs = part["rows"], part["outputs"]
     weights, biases = part["weights"].astype(np.float32, copy=False), part["biases"].astype(np.float32, copy=False)
     n_outputs = outputs_of_nodes(tree)
-    node_entries = np.concatenate([[0], np.cumsum(part["node_entries"], dtype=np.int64)])
-    node_biases = np.concatenate([[0], np.cumsum(n_outputs)])
     if (
         part["node_rows"].size != tree.n_nodes
         or part["node_entries"].size != tree.n_nodes
-        or not weights.size == outputs.size == node_entries[-1]
+        or part["node_rows"].min() < 0
+        or (part["node_rows"] > part["node_entries"]).any()
+        or part["node_entries"].max() > weights.size
+    ):
+        raise ValueError("its nodes do not fit its weights")
+    node_entries = np.concatenate([[0], np.cumsum(part["node_entries"], dtype=np.int64)])
+    node_biases = np.concatenate([[0], np.cumsum(n_outputs)])
+    if (
+        not weights.size == outputs.size == node_entries[-1]
         or biases.size != node_biases[-1]
         or not (np.isfinite(weights).all() and np.isfinite(biases).all())
     ):
@@ -115,8 +123,6 @@ def _from_arrays(part: dict[str, np.ndarray], n_features: int) -> TreeModel:
     for node in range(tree.n_nodes):
         entries = slice(node_entries[node], node_entries[node + 1])
         n_rows = int(part["node_rows"][node])
-        if n_rows > entries.stop - entries.start:
-            raise ValueError(f"the weights of node {node} make no sense")
         features, begins = np.empty(n_rows, np.int32), np.empty(n_rows + 1, np.int64)
         n_entries = entries.stop - entries.start
         at = _storage_kernels.decode_rows(rows, at, n_rows, n_entries, n_features, features, begins)

@@ -15,13 +15,14 @@ from orchard.linear import _solver_kernels, _training_kernels
 from orchard.linear._solver_kernels import NARROW, WIDE
 from orchard.linear.model import ModelBuilder, TreeModel, code_type, outputs_of_nodes
 from orchard.linear.search import SearchSettings, beams
-from orchard.threads import n_threads
+from orchard.threads import cancelling, n_threads
 from orchard.trees.label_tree import LabelTree
 
 LOSSES = ("squared-hinge", "logistic")
 NEGATIVES = ("tfn", "man", "tfn+man")
 # A node with more labels than this is trained in several jobs, so that threads can share one-vs-all.
 LABELS_OF_A_JOB = 512
+MOST_WEIGHTS = 1 << 30  # of a node: places in it are counted in 32 bits
 
 logger = logging.getLogger("orchard")
 
@@ -68,11 +69,12 @@ class Lists:
     def __getitem__(self, number) -> np.ndarray:
         return self.indices[self.indptr[number] : self.indptr[number + 1]]
 
-    def union(self, other: "Lists") -> "Lists":
-        """List by list, the samples of either."""
-        lists = [np.union1d(self[number], other[number]) for number in range(self.indptr.size - 1)]
-        indptr = np.concatenate([[0], np.cumsum([len(members) for members in lists])])
-        return Lists(indptr, np.concatenate(lists).astype(np.int32))
+    def union(self, other: "Lists", numbers: np.ndarray) -> "Lists":
+        """The samples of either, for the lists with these numbers, ascending; all other lists are empty."""
+        lists = [np.union1d(self[number], other[number]) for number in numbers]
+        sizes = np.zeros(self.indptr.size - 1, np.int64)
+        sizes[numbers] = [len(members) for members in lists]
+        return Lists(np.concatenate([[0], np.cumsum(sizes)]), np.concatenate(lists).astype(np.int32))
 
     @classmethod
     def of_columns(cls, indptr, indices, n_columns: int) -> "Lists":
@@ -116,7 +118,7 @@ class TreeTrainer:
         """
         samples_of = samples_of or self.of_nodes
         progress = Progress("trained", "nodes", len(nodes))
-        with ThreadPoolExecutor(n_jobs) as pool:
+        with cancelling(ThreadPoolExecutor(n_jobs)) as pool:
             jobs = deque()
             for node in nodes:
                 cuts = [*range(0, self.n_outputs[node], LABELS_OF_A_JOB), self.n_outputs[node]]
@@ -159,6 +161,10 @@ class TreeTrainer:
         return self._packed(*trained) if whole else trained
 
     def _packed(self, output_indptr, features, weights, biases):
+        if features.size >= MOST_WEIGHTS:
+            raise ValueError(
+                f"a node keeps {features.size} weights, at most {MOST_WEIGHTS} are possible: raise `threshold`"
+            )
         _, counts, bitmap, _ = self._thread_scratch()
         return biases, *_training_kernels.pack_outputs(output_indptr, features, weights, counts, bitmap, self.kind)
 
@@ -244,7 +250,7 @@ def train_tree(
             reached, _, n_reached = beams(trainer.trained.so_far(), X, search, n_levels=level, n_jobs=n_jobs)
             samples_of = _reached_lists(reached, n_reached, tree.n_nodes)
             if negatives == "tfn+man":
-                samples_of = samples_of.union(trainer.of_nodes)
+                samples_of = samples_of.union(trainer.of_nodes, nodes)
         trainer.train(nodes, n_jobs, samples_of)
     return trainer.trained.model()
 

@@ -78,6 +78,8 @@ class LabelTree:
         waiting = deque([(0, groups)])
         while waiting:
             node, members = waiting.popleft()
+            if isinstance(members, str | bytes):  # a sequence of sequences, for ever
+                raise ValueError(f"a group holds labels, which are numbers, not {members!r}")
             are_groups = {isinstance(member, Sequence | np.ndarray) for member in members}
             if len(are_groups) > 1:
                 raise ValueError(f"a group holds either labels or groups, not both: {members!r}")
