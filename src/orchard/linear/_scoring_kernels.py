@@ -162,13 +162,13 @@ def score_together(
 
 
 @njit(nogil=True, cache=True)
-def score_pairs(
-    X, first, n_pairs, pair_nodes, pair_queries, pair_scores, pair_begins, order, scales, weights, combiner, scores
-):
+def score_pairs(X, first, pairs, order, scales, weights, combiner, scores):
     """The scores of all outputs of a node for a query, for many such pairs, in the given order (sorted by node).
 
-    pair_scores : the log score of the path so far, discounted.  scores : pair p's begin at pair_begins[p].
+    pairs : (nodes, queries, log scores of the paths so far, discounted, where the scores of a pair begin).
     """
+    pair_nodes, pair_queries, pair_scores, pair_begins = pairs
+    n_pairs = order.size
     indptr, indices, data = X
     node_outputs, _, node_tables, tables, node_words, _, _ = weights
     spread, row_numbers = np.empty(0, np.float32), np.empty(0, np.int32)

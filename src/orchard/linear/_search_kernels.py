@@ -110,20 +110,8 @@ def beam_search(
             scores = np.empty(pair_begins[n_pairs], np.float32)
         if n_queries > 1:
             by_node(pair_nodes, n_pairs, levels[level], counts, order)
-        score_pairs(
-            X,
-            first,
-            n_pairs,
-            pair_nodes,
-            pair_queries,
-            pair_scores,
-            pair_begins,
-            order,
-            scales,
-            weights,
-            combiner,
-            scores,
-        )
+        pairs = (pair_nodes, pair_queries, pair_scores, pair_begins)
+        score_pairs(X, first, pairs, order[:n_pairs], scales, weights, combiner, scores)
 
         pair = 0
         for query in range(n_queries):
@@ -186,17 +174,5 @@ def score_labels(
     order = np.arange(n_pairs)
     if n_queries > 1:
         by_node(pair_nodes, n_pairs, 0, np.zeros(node_outputs.size, np.int64), order)
-    score_pairs(
-        X,
-        first,
-        n_pairs,
-        pair_nodes,
-        pair_queries,
-        pair_scores,
-        pair_begins,
-        order,
-        scales,
-        weights,
-        combiner,
-        scores,
-    )
+    pairs = (pair_nodes, pair_queries, pair_scores, pair_begins)
+    score_pairs(X, first, pairs, order, scales, weights, combiner, scores)
