@@ -14,7 +14,7 @@ rule tree:
         "../environment.yml"
     threads: 2
     resources:
-        mem_mb=memory_mb,
+        mem_mb=training_memory_mb,
     params:
         code=tree_code,
         recipe=recipe_named,
@@ -39,7 +39,7 @@ rule run:
         "../environment.yml"
     threads: 2
     resources:
-        mem_mb=memory_mb,
+        mem_mb=training_memory_mb,
     params:
         code=estimator_code,
         method=method_part,

@@ -8,6 +8,10 @@ from importlib import import_module
 from orchard.errors import ConfigError
 
 
+class EstimatorNotFound(ConfigError):
+    """A method names a module or a class that is not there, or does not compile."""
+
+
 def make_estimator(estimator: str, parameters: dict, seed: int, threads: int):
     """Construct the named estimator; returns it with all of its parameters, defaults included.
 
@@ -41,6 +45,8 @@ def tree_recipe(estimator: str, parameters: dict) -> dict | None:
     if not names or not hasattr(make, "build_trees"):
         return None
     accepted = inspect.signature(make).parameters
+    if unknown := [name for name in names if name not in accepted]:
+        raise ConfigError(f"{estimator}: TREE_PARAMETERS names {', '.join(unknown)}, which it does not take")
     values = {name: parameters.get(name, accepted[name].default) for name in names}
     return {"estimator": estimator, "parameters": values}
 
@@ -55,5 +61,5 @@ def _find_class(estimator: str):
     module, _, class_name = estimator.rpartition(".")
     try:
         return getattr(import_module(module), class_name)
-    except (ImportError, AttributeError) as error:
-        raise ConfigError(f"the method's estimator {estimator!r} cannot be imported: {error}") from None
+    except (ImportError, AttributeError, SyntaxError) as error:
+        raise EstimatorNotFound(f"the method's estimator {estimator!r} cannot be imported: {error}") from None

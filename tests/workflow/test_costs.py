@@ -1,0 +1,97 @@
+"""What a run says it cost, and what the workflow expects a job to need."""
+
+import numba
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from orchard.data.store import Dataset
+from orchard.errors import ConfigError
+from orchard.methods import EstimatorNotFound, tree_recipe
+from orchard.runs import compilation, run
+from orchard.shared_trees import timed_trees
+from orchard.trees.label_tree import LabelTree
+
+
+class Planted:
+    """Has trees and cannot do without: `fit` refuses to build them."""
+
+    TREE_PARAMETERS = ("max_leaf",)
+
+    def __init__(self, max_leaf=2):
+        self.max_leaf = max_leaf
+
+    def build_trees(self, X, Y):
+        return [LabelTree.from_groups([[0], [1, 2]])]
+
+    def fit(self, X, Y, trees=None):
+        assert trees, "the trees' time would be counted as the fit's"
+        return self
+
+    def predict_topk(self, X, k=5):
+        return np.tile([0, 1, 2, -1, -1], (X.shape[0], 1)), np.zeros((X.shape[0], k))
+
+
+class Misspelt(Planted):
+    TREE_PARAMETERS = ("max_leaf", "max_laef")
+
+
+@pytest.fixture
+def dataset():
+    X, Y = sp.eye(4, format="csr", dtype=np.float32), sp.csr_matrix(np.eye(4, 3), dtype=np.float32)
+    return Dataset(X, Y, X, Y, stats={"propensity": {"A": 0.55, "B": 1.5}})
+
+
+def test_trees_are_timed_apart_from_the_fit_whoever_builds_them(dataset):
+    trees, seconds = timed_trees(Planted(), dataset.X_train, dataset.Y_train)
+    _, own = run(dataset, dataset.Y_train, Planted(), threads=1)
+    _, shared = run(dataset, dataset.Y_train, Planted(), threads=1, trees=trees, tree_seconds=seconds)
+    assert own["seconds"].keys() == shared["seconds"].keys() == {"tree", "fit", "predict"}
+    assert own["seconds"]["tree"] > 0
+
+
+def test_compilation_is_counted_and_its_absence_too(dataset):
+    with compilation() as spent:
+        numba.njit(lambda x: x + 1)(1)
+    assert spent["seconds"] > 0
+    assert run(dataset, dataset.Y_train, Planted(), threads=1)[1]["compile_seconds"] == 0
+
+
+def test_a_misspelt_tree_parameter_is_named():
+    """Were it taken for 'no trees', every method of the class would quietly build its own."""
+    with pytest.raises(ConfigError, match="TREE_PARAMETERS names max_laef") as caught:
+        tree_recipe(f"{__name__}.Misspelt", {})
+    assert not isinstance(caught.value, EstimatorNotFound)
+
+
+def test_an_estimator_that_does_not_compile_is_not_found(tmp_path, monkeypatch):
+    (tmp_path / "half_written.py").write_text("class Half(:\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("half_written.Half", "not_written.Yet", "orchard.baselines.Missing"):
+        with pytest.raises(EstimatorNotFound):
+            tree_recipe(name, {})
+
+
+def test_the_workflow_names_a_misspelt_tree_parameter(checkout):
+    path = checkout.folder / "src/misspelt.py"
+    path.write_text("class Trees:\n    TREE_PARAMETERS = ('leaf',)\n\n    def build_trees(self, X, Y):\n        pass\n")
+    method = "title: Trees\ndescription: Trees.\nestimator: misspelt.Trees\n"
+    (checkout.folder / "config/methods/trees.yaml").write_text(method)
+    done = checkout.snakemake("--dry-run", "results/runs/smoke-sim/clean/trees/seed-0/score.json")
+    assert done.returncode != 0
+    assert "TREE_PARAMETERS names leaf" in done.stdout + done.stderr
+
+
+def test_training_asks_for_the_memory_that_was_measured(checkout):
+    """Enough for the largest set that was measured, and not twice as much."""
+    score = "results/runs/amazon-670k-sim/clean/xr-linear/seed-0/score.json"
+    done = checkout.snakemake(score, "--dry-run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    blocks = (done.stdout + done.stderr).split("\nrule ")
+    asked = {
+        block.partition(":")[0]: int(block.partition("mem_mb=")[2].partition(",")[0])
+        for block in blocks
+        if "mem_mb=" in block
+    }
+    assert 5400 < asked["run"] < 10800
+    assert 4700 < asked["tree"] < 9400
