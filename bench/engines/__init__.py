@@ -3,6 +3,7 @@
 The worker (`bench/worker.py`) calls these methods and does all the timing, so no adapter can time itself differently.
 """
 
+from abc import ABC, abstractmethod
 from importlib import import_module
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 
-class Engine:
+class Engine(ABC):
     """`settings` are those of the configuration (`bench/settings.py`); the arrays that come in are unit rows."""
 
     # What training starts from: "arrays" (X, Y in memory) or the name of a file that `bench/data.py` writes.
@@ -19,30 +20,32 @@ class Engine:
     def __init__(self, settings: dict, threads: int, seed: int):
         self.settings, self.threads, self.seed = settings, threads, seed
 
-    def warm_up(self) -> None:
+    def warm_up(self) -> None:  # noqa: B027 (most engines have nothing to warm up)
         """Whatever happens once per machine and not once per model (a JIT compiler); outside every timing."""
 
     def read(self, source):
         """Turn the source into what `train` takes; timed on its own. With arrays, `source` is (X, Y)."""
         return source
 
+    @abstractmethod
     def train(self, data, folder: Path):
         """Embeddings, tree and solver. An engine that cannot help writing its model does so in `folder`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def save(self, model, folder: Path) -> None:
-        raise NotImplementedError
+        """Write the model into `folder`, which is not there yet; the size of what it holds is the model's."""
 
+    @abstractmethod
     def load(self, folder: Path):
         """The model as it predicts fastest."""
-        raise NotImplementedError
 
     def batch_input(self, X: sp.csr_matrix, data_folder: Path):
         """The test rows in the engine's own form; outside the timing."""
         return X
 
+    @abstractmethod
     def predict(self, model, batch, k: int):
-        raise NotImplementedError
+        """The best `k` labels of every row of what `batch_input` gave, in the engine's own form."""
 
     def query(self, batch, row: int):
         """One test row as the public API takes it; outside the timing."""
@@ -52,9 +55,9 @@ class Engine:
         """One query through the public API."""
         return self.predict(model, query, k)
 
+    @abstractmethod
     def ids(self, answer, k: int) -> np.ndarray:
         """What `predict` gave as int64 (n, k), best first, -1 for none; outside the timing."""
-        raise NotImplementedError
 
 
 def make_engine(name: str, settings: dict, threads: int, seed: int) -> Engine:
