@@ -4,7 +4,12 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
 from orchard.config import load_yaml
+from orchard.data.prepare import prepare
 from orchard.data.synthetic import SyntheticSpec
 
 ROOT = Path(__file__).parent.parent
@@ -52,6 +57,30 @@ def test_links_between_documents_lead_somewhere():
     for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "results/README.md"]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", document.read_text()):
             assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+GUIDE = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs/engine.md").read_text(), flags=re.M | re.S)
+
+
+@pytest.mark.parametrize("number", range(len(GUIDE)))
+def test_the_examples_of_the_guide_run(number, tmp_path, monkeypatch):
+    """A small simulated set stands in for EurLex-4K; X and Y, with five labels, are what a reader might have."""
+    (tmp_path / "results/data").mkdir(parents=True)
+    registered = load_yaml(ROOT / "config/datasets/smoke-sim.yaml")
+    prepare("smoke-sim", registered, None, tmp_path / "results/data/eurlex-4k")
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    X = sp.random(40, 12, 0.4, "csr", np.float32, random_state=random)
+    Y = sp.csr_matrix(random.random((40, 5)) < 0.4, dtype=np.float32)
+    names = {"X": X, "Y": Y}
+    exec(compile(GUIDE[number], "docs/engine.md", "exec"), names)
+    labels, _ = names["model"].predict_topk(names["data"].X_test if "data" in names else X, k=1)
+    assert labels.min() >= 0
+
+
+def test_the_guide_has_examples():
+    """Were they written in another way, none of them would be run above, and nobody would notice."""
+    assert len(GUIDE) >= 2
 
 
 def test_every_artefact_is_named_in_the_readme():
