@@ -1,6 +1,7 @@
 """What compilation costs: first fit and first prediction in a fresh process, with an empty and with a filled cache.
 
-`python -m bench.jit fit|predict <folder>` is one such process; `measure` starts them.
+`python -m bench.jit fit|predict <folder>` is one such process. `measure` starts them, and times them from outside too:
+what a user waits for begins with the interpreter. Nothing of the engine is imported before the inner clock runs.
 """
 
 import json
@@ -10,13 +11,15 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import records, settings
+from bench import settings
 
 _LIMIT = 900  # seconds; compiling everything took 32 in the trials
+_PARTS = ("import_s", "work_s", "process_s")
 
 
 def measure() -> None:
     """Write results/bench/jit.json; a process that fails is a line with its reason."""
+    from bench import records
     from bench.measure import environment, run_limited
     from orchard.files import write_json
 
@@ -30,23 +33,24 @@ def measure() -> None:
                 for _ in range(repeats):
                     command = [sys.executable, "-m", "bench.jit", action, folder]
                     variables = environment(settings.THREADS) | {"NUMBA_CACHE_DIR": str(cache)}
+                    started = time.perf_counter()
                     code, reason = run_limited(command, _LIMIT, env=variables)
+                    process_s = time.perf_counter() - started
                     if code != 0:
                         break
-                    found.append(json.loads(Path(folder, f"{action}.json").read_text()))
+                    found.append(json.loads(Path(folder, f"{action}.json").read_text()) | {"process_s": process_s})
                 lines.append(_line(what, state, found, reason, has_bar=(action, state) == ("predict", "warm")))
     write_json(records.FOLDER / "jit.json", {"lines": lines})
 
 
 def _line(what, state, found, reason, has_bar):
+    """Medians over the processes; the bar is for the whole process."""
+    start = {"what": what, "cache": state}
     if not found:
-        return {"what": what, "cache": state, "import_s": 0, "work_s": 0, "total_s": 0, "verdict": f"failed: {reason}"}
-    import_s, work_s = (statistics.median(one[key] for one in found) for key in ("import_s", "work_s"))
-    total = import_s + work_s
-    verdict = (
-        f"{'met' if total < settings.WARM_START_BAR else 'missed'}: {settings.WARM_START_BAR:g} s" if has_bar else ""
-    )
-    return {"what": what, "cache": state, "import_s": import_s, "work_s": work_s, "total_s": total, "verdict": verdict}
+        return start | dict.fromkeys(_PARTS, 0) | {"verdict": f"failed: {reason}"}
+    medians = {key: statistics.median(one[key] for one in found) for key in _PARTS}
+    met = "met" if medians["process_s"] < settings.WARM_START_BAR else "missed"
+    return start | medians | {"verdict": f"{met}: {settings.WARM_START_BAR:g} s" if has_bar else ""}
 
 
 def run_process(action: str, folder: str) -> None:

@@ -67,8 +67,11 @@ def _job_folder(configuration, dataset, repetition, threads):
 
 
 def edition(configuration: Configuration) -> str:
+    """What is measured and how; a record of another edition is not one of this."""
     version = records.edition_of_engine() if configuration.is_orchard else _peer_versions().get(configuration.engine)
-    return records.edition_of_settings(configuration.settings, version or "not installed")
+    job = configuration.settings | {"k": K, "queries": QUERIES}
+    measuring = records.edition_of_measuring(configuration.engine)
+    return records.edition_of_settings(job, version or "not installed", measuring)
 
 
 def machine() -> dict:

@@ -1,7 +1,9 @@
 """results/bench/raw.jsonl: one line per measurement, so that an interrupted run goes on where it stopped."""
 
+import ast
 import hashlib
 import json
+from functools import cache
 from pathlib import Path
 
 from orchard.provenance import source_hash
@@ -48,7 +50,21 @@ def edition_of_engine() -> str:
     return source_hash(ROOT / "src/orchard/linear/estimators.py")[:12]
 
 
-def edition_of_settings(settings: dict, version: str) -> str:
-    """What a measurement is of: the engine's version and its settings."""
-    text = json.dumps(settings, sort_keys=True)
+def edition_of_settings(settings: dict, version: str, measuring: str = "") -> str:
+    """What a measurement is of: the engine's version, and in one digest its settings and how it is measured."""
+    text = json.dumps(settings, sort_keys=True) + measuring
     return f"{version}/{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+@cache
+def edition_of_measuring(engine: str) -> str:
+    """The code that measures an engine, without its comments: figures of another method must not stand beside these."""
+    files = ("worker.py", "measure.py", "data.py", "engines/__init__.py", f"engines/{engine}.py")
+    return digest_of_code([ROOT / "bench" / file for file in files])
+
+
+def digest_of_code(files: list[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(ast.dump(ast.parse(file.read_bytes())).encode() + b"\0")
+    return digest.hexdigest()

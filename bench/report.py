@@ -31,6 +31,9 @@ def write() -> None:
         note = f"Measured before the last edit of the engine's sources: {', '.join(older)}."
         for name in {"figures", "ratios", "accuracy", "threads", "labels"} & made.keys():
             made[name].notes.append(note)
+    if note := tables.apart_note(beside_peers):
+        for name in {"figures", "ratios"} & made.keys():
+            made[name].notes.append(note)
     for name, table in made.items():
         write_table(table, FOLDER / f"{name}.csv", FOLDER / f"{name}.md")
     text = "\n".join((FOLDER / f"{name}.md").read_text(encoding="utf-8") for name in made)

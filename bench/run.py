@@ -1,6 +1,7 @@
 """`make bench`: set the peers up, measure what is not measured yet, write the tables and the plots.
 
-python bench/run.py                                                      everything; hours (see bench/README.md)
+python bench/run.py                                                      everything; an hour and a half
+python bench/run.py --quick                                              EurLex-4K only, everything once; minutes
 python bench/run.py --only eurlex-4k --engines pecos,orchard --repeats 1 a part of it
 python bench/run.py --parts report                                       only the tables and the plots, anew
 """
@@ -49,7 +50,11 @@ def parse(arguments):
     parser.add_argument("--repeats", type=int, default=settings.REPEATS, help="of a measurement (default %(default)s)")
     parser.add_argument("--parts", type=names_of(PARTS), default=PARTS, help=f"of {','.join(PARTS)}")
     parser.add_argument("--fresh", action="store_true", help="measure again what has been measured")
-    return parser.parse_args(arguments)
+    parser.add_argument("--quick", action="store_true", help="the same as --only eurlex-4k --repeats 1")
+    options = parser.parse_args(arguments)
+    if options.quick:
+        options.only, options.repeats = ("eurlex-4k",), 1
+    return options
 
 
 def names_of(allowed):
@@ -76,6 +81,7 @@ def plan(options) -> list[schedule.Measurement]:
 
 def run(measurements: list[schedule.Measurement], fresh: bool) -> None:
     """Measure one after the other; a line for each. Where a repetition failed, the others are not tried."""
+    this_run = time.strftime("%Y-%m-%d %H:%M:%S")
     known = [] if fresh else records.load()
     done = {records.identity(record) for record in known}
     failed = {_subject(record): record["reason"] for record in known if record["status"] != "ok"}
@@ -96,7 +102,7 @@ def run(measurements: list[schedule.Measurement], fresh: bool) -> None:
         data.export(one.dataset, data.FILES_OF_ENGINE.get(one.configuration.engine, set()))
         started = time.monotonic()
         record = measure.measure(one.configuration, one.dataset, one.repetition, one.threads, one.again)
-        record["elapsed_s"] = time.monotonic() - started
+        record |= {"elapsed_s": time.monotonic() - started, "run": this_run}
         records.append(record)
         known.append(record)
         if record["status"] != "ok":

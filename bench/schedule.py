@@ -43,7 +43,8 @@ def scaling(only, repeats) -> list[Measurement]:
     for repetition in range(1, repeats + 1):
         for dataset in settings.THREAD_DATASETS:
             for configuration in orchard:
-                measurements += [Measurement(configuration, dataset, repetition, threads) for threads in (1, 2)]
+                if repetition <= settings.ONE_THREAD_REPEATS[dataset]:
+                    measurements += [Measurement(configuration, dataset, repetition, threads) for threads in (1, 2)]
                 if repetition == 1:
                     measurements.append(Measurement(configuration, dataset, repetition, again=True))
         for dataset in settings.CURVE_DATASETS:

@@ -34,6 +34,8 @@ class Summary:
     precision: dict[str, float]  # per cent, mean over the repetitions, which differ in their seeds
     digests: dict[int, tuple[str, ...]]  # of the saved models, by repetition
     reason: str | None = None
+    runs: frozenset[str] = frozenset()  # the runs of `make bench` that its measurements come from
+    load_average: float = 0.0  # the largest at the start of a measurement
 
     @property
     def ok(self) -> bool:
@@ -86,7 +88,11 @@ def _summary(dataset, name, threads, records):
     for record in records:
         if record["status"] == "ok":
             digests[record["repetition"]] = (*digests.get(record["repetition"], ()), record["model_sha256"])
-    return Summary(dataset, configuration, threads, len(good), figures, precision, digests)
+    runs = frozenset(record.get("run", "an unknown run") for record in good)
+    load_average = max(record["load_average"] for record in good)
+    return Summary(
+        dataset, configuration, threads, len(good), figures, precision, digests, runs=runs, load_average=load_average
+    )
 
 
 def _figure(values):
@@ -178,6 +184,15 @@ def differences(summaries: list[Summary]) -> list[Difference]:
             points = tuple(a - b for a, b in zip(own, published, strict=True))
             found.append(Difference(summary, "published", points, settings.PUBLISHED_BAR))
     return found
+
+
+def measured_apart(summaries: list[Summary]) -> list[str]:
+    """The data sets on which Orchard and its peers come from different runs: nothing was interleaved there."""
+    sides = {}
+    for one in summaries:
+        if one.ok:
+            sides.setdefault(one.dataset, {}).setdefault(one.configuration.is_orchard, set()).update(one.runs)
+    return [dataset for dataset, runs in sides.items() if len(runs) == 2 and runs[True] != runs[False]]
 
 
 # ---- Scaling ----

@@ -40,7 +40,7 @@ def figures_table(summaries: list[Summary], machine: dict) -> Table:
             "Training is embeddings, tree and solver, without reading (fastText: with it). Batch is the whole test "
             "set, best 5, per sample. A single query goes through the public API of each engine. Peak memory is that "
             "of the whole process, interpreter and data included; the CSV file has what it was before training.",
-            f"Machine: {machine_text}.",
+            f"Machine: {machine_text}. {load_note(summaries)}",
         ],
         record_header=[
             "dataset", "engine", "settings", "n",
@@ -50,6 +50,25 @@ def figures_table(summaries: list[Summary], machine: dict) -> Table:
         ],
         records=records,
     )  # fmt: skip
+
+
+def load_note(summaries: list[Summary]) -> str:
+    load = max((one.load_average for one in summaries), default=0.0)
+    return (
+        f"The largest load average at the start of a measurement was {load:.1f}; the bench's own measurements before "
+        f"make up to {settings.THREADS} of that, what is above came from others."
+    )
+
+
+def apart_note(summaries: list[Summary]) -> str | None:
+    """What has to be said under a comparison, if anything."""
+    datasets = summary.measured_apart(summaries)
+    if not datasets:
+        return None
+    return (
+        f"On {', '.join(datasets)} Orchard and its peers were not measured in the same run, so not interleaved: what "
+        "the machine did besides may differ."
+    )
 
 
 def _remark(one: Summary, summaries: list[Summary]) -> str:
@@ -123,23 +142,24 @@ def threads_table(summaries: list[Summary]) -> Table:
             cells += [_short(before), _short(after), f"{before / after:.2f} {_MET[met]}".strip()]
             values += [before, after, before / after]
         n_models, same = summary.same_models(one, two)
-        rows.append([dataset, two.configuration.title, *cells, f"{'yes' if same else 'NO'}, {n_models} models"])
-        records.append([dataset, two.configuration.title, *values, n_models, same])
+        same_text = f"{'yes' if same else 'NO'}, {n_models} models"
+        rows.append([dataset, two.configuration.title, *cells, same_text, f"{one.n} / {two.n}"])
+        records.append([dataset, two.configuration.title, *values, n_models, same, one.n, two.n])
     return Table(
         title="One thread and two",
         header=[
             "data", "engine", "training, 1 thread, s", "2 threads, s", "speed-up", "batch, 1 thread, ms",
-            "2 threads, ms", "speed-up", "same model",
+            "2 threads, ms", "speed-up", "same model", "n",
         ],
         rows=rows,
         notes=[
             f"Bar on the larger sets ({', '.join(settings.LARGER_DATASETS)}): a speed-up of {settings.SPEED_UP_BAR}. "
             "Same model: the saved files of one seed have the same SHA-256 with one thread, with two, and in a second "
-            "run."
+            "run. n: repetitions with one thread and with two. " + load_note(summaries),
         ],
         record_header=[
             "dataset", "engine", "train_s_1", "train_s_2", "train_speed_up", "batch_ms_1", "batch_ms_2",
-            "batch_speed_up", "n_models", "same_model",
+            "batch_speed_up", "n_models", "same_model", "n_1", "n_2",
         ],
         records=records,
     )  # fmt: skip
@@ -159,10 +179,10 @@ def labels_table(summaries: list[Summary]) -> Table:
             cells = [*map(_short, values), *(_short(value * 1e-6) for value in memory)]
             precisions = (f"{one.precision[key]:.2f}" for key in PRECISIONS)
             rows.append([title, one.dataset, f"{n_labels:,}", str(one.n), *cells, *precisions])
-        notes.append(f"{title}: {_describe_fits(points)}")
+        notes.append(f"{title}: {_describe_fits(points)} {_describe_memory(points)}")
     notes.append(
         "The curve's data sets differ in their labels and rows alike (rows / labels = 0.73) and have the same "
-        f"features. Limit of memory for the largest: {settings.MEMORY_LIMIT / 1e9:g} GB."
+        f"features. {load_note(summaries)}"
     )
     return Table(
         title="Cost against the number of labels (simulated data)",
@@ -178,6 +198,18 @@ def labels_table(summaries: list[Summary]) -> Table:
         ],
         records=records,
     )  # fmt: skip
+
+
+def _describe_memory(points):
+    """The verdict on the limit, which is for the largest data set of all, not for the largest that was measured."""
+    limit = f"limit of {settings.MEMORY_LIMIT / 1e9:g} GB"
+    largest = max(settings.CURVE_DATASETS, key=settings.CURVE_DATASETS.get)
+    one = next((one for one in points if one.dataset == largest), None)
+    if one is None:
+        return f"Memory on {largest} was not measured ({limit})."
+    peak = max(one.figures[key].high for key in ("train_peak_bytes", "predict_peak_bytes"))
+    verdict = "met ✓" if peak <= settings.MEMORY_LIMIT else "missed ✗"
+    return f"Memory on {largest}: at most {peak / 1e9:.1f} GB; {limit} {verdict}."
 
 
 def _describe_fits(points):
@@ -199,18 +231,19 @@ def _describe_fits(points):
 def jit_table(measured: dict | None) -> Table:
     """What the just-in-time compiler costs, which is in no other table."""
     rows = [
-        [one["what"], one["cache"], *(_short(one[key]) for key in ("import_s", "work_s", "total_s")), one["verdict"]]
+        [one["what"], one["cache"], *(_short(one[key]) for key in ("import_s", "work_s", "process_s")), one["verdict"]]
         for one in (measured or {}).get("lines", [])
     ]
     return Table(
         title="Compilation",
-        header=["what", "cache", "import, s", "then, s", "together, s", "bar"],
+        header=["what", "cache", "import, s", "then, s", "whole process, s", "bar"],
         rows=rows,
         notes=[
             "A cold cache is an empty NUMBA_CACHE_DIR; a warm one is what the first process has left there. Each line "
-            f"is a process of its own, the warm ones the median of {settings.REPEATS}."
+            f"is a process of its own, the warm ones the median of {settings.REPEATS}. The whole process is timed from "
+            "outside, from its start to its end: the interpreter, numpy and scipy are in it. The bar is for that."
         ],
-        record_header=["what", "cache", "import_s", "then_s", "total_s", "bar"],
+        record_header=["what", "cache", "import_s", "then_s", "process_s", "bar"],
         records=rows,
     )
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from test_bench_summary import EDITIONS, record
 
-from bench import data, measure, peers, records, run, schedule, settings, summary, tables, worker
+from bench import data, jit, measure, peers, records, run, schedule, settings, summary, tables, worker
 from bench.engines import Engine, padded
 from orchard.data import read_xmc
 
@@ -23,7 +23,18 @@ def test_repetitions_are_interleaved():
 def test_slow_peers_are_repeated_less_often():
     measurements = schedule.peers(["wiki10-31k-sim"], ("napkinxc", "pecos"), repeats=5)
     names = [one.configuration.name for one in measurements]
-    assert (names.count("napkinxc-binary"), names.count("pecos-binary")) == (2, 5)
+    assert (names.count("napkinxc-binary"), names.count("pecos-16-ary")) == (1, 5)
+
+
+@pytest.mark.parametrize("dataset", settings.PEER_DATASETS)
+def test_orchard_and_the_best_peers_have_all_repetitions(dataset):
+    names = [one.configuration.name for one in run.plan(run.parse(["--only", dataset, "--parts", "peers"]))]
+    for name in ("orchard-binary", "orchard-16-ary", "pecos-16-ary", "omikuji-binary"):
+        assert names.count(name) == settings.REPEATS
+
+
+def test_the_quick_preset_measures_everything_once_on_the_smallest_set():
+    assert {(one.dataset, one.repetition) for one in run.plan(run.parse(["--quick"]))} == {("eurlex-4k", 1)}
 
 
 def test_nothing_is_measured_twice_for_two_parts():
@@ -67,6 +78,42 @@ def test_other_settings_or_another_version_are_another_edition():
     """Measurements of one must never be taken for those of the other."""
     editions = [records.edition_of_settings({"beam": beam}, version) for beam in (10, 20) for version in ("1.0", "1.1")]
     assert len(set(editions)) == 4
+
+
+def test_another_way_to_measure_is_another_edition(tmp_path):
+    """Of every engine; words that only people read change nothing."""
+    assert len({records.edition_of_settings({}, "1.0", measuring) for measuring in ("a", "b")}) == 2
+    assert records.edition_of_measuring("pecos") != records.edition_of_measuring("omikuji")
+    file = tmp_path / "worker.py"
+    digests = []
+    for code in ("n = 200", "n = 200  # rows", "n = 300"):
+        file.write_text(code)
+        digests.append(records.digest_of_code([file]))
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_an_engine_that_is_not_whole_is_refused_before_it_is_measured():
+    class Half(Engine):
+        def train(self, data, folder):
+            return None
+
+    with pytest.raises(TypeError, match="predict"):
+        Half({}, threads=1, seed=0)
+
+
+def test_a_fresh_process_starts_its_clock_before_it_imports_the_engine(tmp_path):
+    """What is imported before is missing from the import's time."""
+    code = "import sys, bench.jit; raise SystemExit('orchard' in sys.modules or 'numpy' in sys.modules)"
+    assert measure.run_limited([sys.executable, "-c", code], 60, env=measure.environment(1))[0] == 0
+
+
+def test_the_bar_of_a_first_query_is_for_the_whole_process():
+    found = [{"import_s": 0.5, "work_s": 0.5, "process_s": seconds} for seconds in (1.9, 2.5, 2.6)]
+    line = jit._line("first query", "warm", found, "", has_bar=True)
+    assert (line["process_s"], line["verdict"]) == (2.5, "missed: 2 s")
+    failed = jit._line("first query", "warm", [], "killed", has_bar=True)
+    table = tables.jit_table({"lines": [line, failed]})
+    assert [row[-1] for row in table.rows] == ["missed: 2 s", "failed: killed"]
 
 
 def test_a_process_that_hangs_is_stopped_with_its_children():
@@ -155,12 +202,25 @@ def test_tables_and_plots_of_the_scaling_part(tmp_path):
     summaries = summary.summarise(found, EDITIONS)
     labels, threads = tables.labels_table(summaries), tables.threads_table(summaries)
     assert "grows like L^1.00" in labels.notes[0]
+    assert "amazon-670k-sim: at most 0.0 GB; limit of 16 GB met ✓" in labels.notes[0]
+    assert all(
+        "largest load average at the start of a measurement was 1.5" in one.notes[-1] for one in (labels, threads)
+    )
     assert [row[i] for row in threads.rows[1:2] for i in (4, 7)] == ["2.00 ✓", "1.00 ✗"]
     assert all(len(row) == len(labels.header) for row in labels.rows)
     assert all(len(row) == len(threads.header) for row in threads.rows)
     figures.plot_labels(summary.curve(summaries), tmp_path / "labels.png", tmp_path / "labels.svg")
     figures.plot_peers(summaries[:3], tmp_path / "peers.png", tmp_path / "peers.svg")
     assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_the_limit_of_memory_is_judged_by_the_largest_set():
+    datasets = list(settings.CURVE_DATASETS)
+    found = [record("orchard-binary", dataset=dataset, predict_peak_bytes=17e9) for dataset in datasets]
+    (note, _) = tables.labels_table(summary.summarise(found, EDITIONS)).notes
+    assert "at most 17.0 GB; limit of 16 GB missed ✗" in note
+    (note, _) = tables.labels_table(summary.summarise(found[:2], EDITIONS)).notes
+    assert "amazon-670k-sim was not measured" in note
 
 
 def test_the_peers_are_pinned_and_name_no_index():

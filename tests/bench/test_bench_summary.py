@@ -13,7 +13,8 @@ def record(configuration, repetition=1, dataset="eurlex-4k", precision=80.0, **v
     precisions = dict.fromkeys(settings.PRECISIONS, precision)
     return {
         "dataset": dataset, "configuration": configuration, "repetition": repetition, "threads": 2, "edition": "now",
-        "again": False, "status": "ok", "model_sha256": f"{configuration} {repetition}",
+        "again": False, "status": "ok", "model_sha256": f"{configuration} {repetition}", "load_average": 1.5,
+        "run": "monday",
     } | costs | others | precisions | values  # fmt: skip
 
 
@@ -107,6 +108,16 @@ def test_a_peer_that_failed_is_there_with_its_reason():
         "orchard-binary": None,
         "napkinxc-binary": "killed",
     }
+
+
+def test_orchard_and_peers_of_different_runs_are_noticed():
+    """One side measured again on its own is not interleaved with the other; a run that was resumed is."""
+    together = [record(name, n, run=f"run {n}") for name in ("orchard-binary", "pecos-binary") for n in (1, 2)]
+    once = record("napkinxc-binary", run="run 1")
+    assert summary.measured_apart(summary.summarise([*together, once], EDITIONS)) == []
+    later = record("orchard-16-ary", run="run 3")
+    assert summary.measured_apart(summary.summarise([*together, later], EDITIONS)) == ["eurlex-4k"]
+    assert summary.measured_apart(summary.summarise([record("orchard-binary")], EDITIONS)) == []
 
 
 def test_a_model_that_differs_in_any_run_is_noticed():
