@@ -54,8 +54,9 @@ def _sum_in_pieces(matrices, shape, n_jobs):
     """Run `sum_rows` over pieces of the labels in `n_jobs` threads, and join what they wrote; CSR float32 (L, d)."""
     label_indptr, samples, _, _, indptr, *_ = matrices
     work = np.append(0, np.cumsum(np.diff(indptr)[samples]))[label_indptr]
-    # Pieces of equal work, not of equal numbers of labels; a few per thread even out what is left.
-    limits = np.linspace(0, work[-1], 8 * n_jobs + 1)[1:-1]
+    # Pieces of equal work, not of equal numbers of labels; a few per thread even out what is left. A single thread has
+    # nothing to even out, and one piece need not move: new memory costs more than the sums that go into it.
+    limits = np.linspace(0, work[-1], 8 * n_jobs + 1 if n_jobs > 1 else 2)[1:-1]
     pieces = np.unique([0, *np.searchsorted(work, limits), shape[0]])
 
     # Counting the features first would cost a third of the time. Instead every piece has room for the worst case, in
@@ -71,7 +72,8 @@ def _sum_in_pieces(matrices, shape, n_jobs):
 
     def join(array):
         for start, begin, end in zip(room, out_indptr[pieces[:-1]], out_indptr[pieces[1:]], strict=False):
-            array[begin:end] = array[start : start + end - begin]
+            if start != begin:
+                array[begin:end] = array[start : start + end - begin]
         array.resize(out_indptr[-1], refcheck=False)
 
     with ThreadPoolExecutor(n_jobs) as pool:
