@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchard.trees import _kernels, balanced
+from orchard.trees import _kernels, _step_kernels, balanced
 from orchard.trees.balanced import _two_distinct, balanced_kmeans, balanced_tree
 from orchard.trees.embeddings import unit_rows
 
@@ -53,6 +53,45 @@ def test_a_bisection_agrees_with_numpy(seed, n, tolerance):
     expected, expected_objective = bisect_in_numpy(V.toarray().astype(float), seeds, n // 2, (n + 1) // 2, tolerance)
     np.testing.assert_array_equal(plus, expected)
     assert objective == pytest.approx(expected_objective, abs=1e-6)
+
+
+def rows_with_twins_and_empty_rows(seed, n):
+    rng = np.random.default_rng(seed)
+    rows = np.where(rng.random(n) < 0.7, np.arange(n), rng.integers(n, size=n))
+    keep = sp.diags((rng.random(n) < rng.uniform(0.3, 1)).astype(np.float32))
+    V = sp.csr_matrix(keep @ random_unit_rows(seed, n)[rows])
+    V.eliminate_zeros()
+    return V
+
+
+@untimed
+@given(st.integers(0, 100_000), st.integers(8, 90), st.sampled_from([0.0, 1e-4]), st.booleans())
+def test_one_difference_of_centres_scores_as_two_centres_do(seed, n, tolerance, odd):
+    """Ties, empty rows and sides without a centre included: the same sides and the same objective."""
+    V = rows_with_twins_and_empty_rows(seed, n)
+    matrix = V.indptr.astype(np.int64), V.indices, V.data, np.arange(n)
+    seeds = np.random.default_rng(seed).choice(n, 2, replace=False)
+    results = []
+    for alternate in (_kernels.alternate_by_pairs, _kernels.alternate_by_difference):
+        side, new_side = np.full((2, n), _kernels.NOWHERE, np.int8)
+        new_side[seeds] = _kernels.PLUS, _kernels.MINUS
+        sums = np.zeros((V.shape[1], 2), np.float32)
+        objective, iterations = alternate(*matrix, side, new_side, n // 2, n // 2 + odd, tolerance, 20, sums)
+        results.append((new_side, objective, iterations))
+    (by_pairs, *expected), (by_difference, *found) = results
+    np.testing.assert_array_equal(by_difference, by_pairs)
+    assert found[0] == pytest.approx(expected[0], abs=1e-6)
+
+
+def test_what_rounding_leaves_of_a_sum_is_no_centre():
+    """All rows with entries leave the minus side: its sum is not zero, but it has no direction either."""
+    V = sp.csr_matrix(np.vstack([random_unit_rows(0, 3).toarray(), np.zeros((3, 30), np.float32)]))
+    sums = np.zeros((30, 2), np.float32)
+    sums[:, _kernels.MINUS] = 1e-9
+    squares = np.array([3.0, 3e-17])
+    side = np.repeat(np.array([_kernels.PLUS, _kernels.MINUS], np.int8), 3)
+    _step_kernels.clear_empty_sides(V.indptr.astype(np.int64), np.arange(6), side, sums, squares)
+    assert squares.tolist() == [3.0, 0.0] and not sums.any()
 
 
 @untimed
@@ -108,7 +147,7 @@ def test_selection_agrees_with_sorting(values, data):
     """Also with many ties."""
     k = data.draw(st.integers(0, len(values) - 1))
     selected = np.array(values, dtype=float)
-    assert _kernels.kth_smallest(selected, k) == sorted(values)[k]
+    assert _step_kernels.kth_smallest(selected, k) == sorted(values)[k]
     assert (selected[:k] <= selected[k]).all() and (selected[k + 1 :] >= selected[k]).all()
 
 

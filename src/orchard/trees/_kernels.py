@@ -1,156 +1,45 @@
-"""Kernels of the tree builders.
+"""Kernels of the tree builders: balanced 2-means of a node, and of all nodes of a level.
 
 Strict floating point (no fastmath), sums in a fixed order: the same split on every machine and with any number of
-threads. Centres are float32 pairs (plus, minus), side by side because every feature of a row needs both: half the
-memory of doubles, and the time goes into waiting for memory.
+threads.
 """
 
 import numpy as np
 from numba import njit
 
-PLUS, MINUS, NOWHERE = 0, 1, -1
-ZERO = np.float32(0)
+from orchard.trees._step_kernels import (
+    MINUS,
+    NOWHERE,
+    PLUS,
+    ZERO,
+    assign,
+    assign_by_scores,
+    clear_empty_sides,
+    dot_rows,
+    move_rows,
+    scale,
+    score_rows,
+    set_difference,
+    squared_norms,
+    total_along,
+)
+
+FEW_ENTRIES = 2  # per feature: a node with fewer does not pay for passes over its features
 LAST_ID = 1 << 30
 SMALLEST_SAMPLE = 128  # rows, about
 SAMPLE_TOLERANCE = np.float64(1e-3)  # what is gained beyond it on a sample is not gained on all rows
 
 
 @njit(nogil=True, cache=True)
-def kth_smallest(values, k):
-    """Hoare's selection: reorders `values` so that values[:k] ≤ values[k] ≤ values[k + 1:], and returns values[k].
-
-    numba's own np.partition would do, but takes seven seconds to compile.
-    """
-    left, right = 0, values.size - 1
-    while left < right:
-        pivot = values[k]
-        i, j = left, right
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if j < k:
-            left = i
-        if i > k:
-            right = j
-    return values[k]
-
-
-@njit(nogil=True, cache=True)
-def dot_rows(indptr, indices, data, rows, sums, dots, first, last):
-    """⟨v, sums⟩ with both sides, for the rows at `first` … `last` − 1; dots : float32 (n, 2).
-
-    Four entries at a time, each with a sum of its own: a sum must wait for the addition before it, four need not.
-    """
-    for i in range(first, last):
-        begin, end = indptr[rows[i]], indptr[rows[i] + 1]
-        plus_0, plus_1, plus_2, plus_3 = ZERO, ZERO, ZERO, ZERO
-        minus_0, minus_1, minus_2, minus_3 = ZERO, ZERO, ZERO, ZERO
-        rest = begin + (end - begin) // 4 * 4
-        for e in range(begin, rest, 4):
-            f, g, h, k = (
-                np.uint32(indices[e]),
-                np.uint32(indices[e + 1]),
-                np.uint32(indices[e + 2]),
-                np.uint32(indices[e + 3]),
-            )
-            plus_0 += data[e] * sums[f, PLUS]
-            minus_0 += data[e] * sums[f, MINUS]
-            plus_1 += data[e + 1] * sums[g, PLUS]
-            minus_1 += data[e + 1] * sums[g, MINUS]
-            plus_2 += data[e + 2] * sums[h, PLUS]
-            minus_2 += data[e + 2] * sums[h, MINUS]
-            plus_3 += data[e + 3] * sums[k, PLUS]
-            minus_3 += data[e + 3] * sums[k, MINUS]
-        for e in range(rest, end):
-            f = np.uint32(indices[e])
-            plus_0 += data[e] * sums[f, PLUS]
-            minus_0 += data[e] * sums[f, MINUS]
-        dots[i, PLUS] = (plus_0 + plus_1) + (plus_2 + plus_3)
-        dots[i, MINUS] = (minus_0 + minus_1) + (minus_2 + minus_3)
-
-
-@njit(nogil=True, cache=True)
-def assign(dots, side, fewest_plus, most_plus, new_side):
-    """Steps 1 to 3 of labeltrees §3.1 from the dots with the sums of each side; the objective, and how many rows move.
-
-    side : int8 (n,), NOWHERE for a row that is in neither sum.  new_side : int8 (n,), receives the sides.
-    """
-    n = side.size
-    # ‖sums‖² is the sum of ⟨v, sums⟩ over a side's own rows: no pass over the d features is needed.
-    plus_squared, minus_squared = 0.0, 0.0
-    for i in range(n):
-        if side[i] == PLUS:
-            plus_squared += dots[i, PLUS]
-        elif side[i] == MINUS:
-            minus_squared += dots[i, MINUS]
-    plus_scale = np.float32(1 / np.sqrt(plus_squared)) if plus_squared > 0 else ZERO
-    minus_scale = np.float32(1 / np.sqrt(minus_squared)) if minus_squared > 0 else ZERO
-    scores = np.empty(n, np.float32)
-    for i in range(n):
-        scores[i] = dots[i, PLUS] * plus_scale - dots[i, MINUS] * minus_scale
-
-    # Sorting is more than is needed: the score of the last row on the plus side decides, ties by row id.
-    selected = scores.copy()
-    n_plus, cut = most_plus, kth_smallest(selected, n - most_plus)
-    if fewest_plus < most_plus and cut <= 0:
-        n_plus, cut = fewest_plus, kth_smallest(selected, n - fewest_plus)
-    ties_allowed = n_plus
-    for i in range(n):
-        ties_allowed -= scores[i] > cut
-
-    plus, minus, n_moved = 0.0, 0.0, 0
-    for i in range(n):
-        new_side[i] = MINUS
-        if scores[i] > cut:
-            new_side[i] = PLUS
-        elif scores[i] == cut and ties_allowed > 0:
-            new_side[i] = PLUS
-            ties_allowed -= 1
-        if new_side[i] == PLUS:
-            plus += dots[i, PLUS]
-        else:
-            minus += dots[i, MINUS]
-        n_moved += new_side[i] != side[i]
-    return (plus * plus_scale + minus * minus_scale) / n, n_moved
-
-
-@njit(nogil=True, cache=True)
-def move_rows(indptr, indices, data, rows, side, new_side, sums, first, last):
-    """Bring the sums up to the new sides of the rows at `first` … `last` − 1, and `side` too.
-
-    Only the rows that change sides move the centres: after a few rounds that is almost none.
-    """
-    for i in range(first, last):
-        if side[i] == new_side[i]:
-            continue
-        begin, end = indptr[rows[i]], indptr[rows[i] + 1]
-        if side[i] == NOWHERE:
-            for e in range(begin, end):
-                sums[np.uint32(indices[e]), new_side[i]] += data[e]
-        else:
-            for e in range(begin, end):
-                sums[np.uint32(indices[e]), new_side[i]] += data[e]
-                sums[np.uint32(indices[e]), side[i]] -= data[e]
-        side[i] = new_side[i]
-
-
-@njit(nogil=True, cache=True)
-def alternate(indptr, indices, data, rows, side, new_side, fewest_plus, most_plus, tolerance, max_iterations, sums):
-    """Centres from sides, sides from centres, until the mean cosine gains no more than `tolerance`.
-
-    side, new_side : int8 (n,); the sides that `sums` knows of, and the sides to start from. Returns the objective of
-    Eq. 1 for the last `new_side`, and the number of iterations.
-    """
+def alternate_by_pairs(
+    indptr, indices, data, rows, side, new_side, fewest_plus, most_plus, tolerance, max_iterations, sums
+):
+    """`alternate` without a pass over the features: a row's dots with both sums say all."""
     dots = np.empty((rows.size, 2), np.float32)
+    squares = np.zeros(2)  # nobody asks for them
     objective, iterations = -np.inf, 0
     while iterations < max_iterations:
-        move_rows(indptr, indices, data, rows, side, new_side, sums, 0, rows.size)
+        move_rows(indptr, indices, data, rows, side, new_side, sums, squares, 0, rows.size)
         dot_rows(indptr, indices, data, rows, sums, dots, 0, rows.size)
         previous = objective
         objective, n_moved = assign(dots, side, fewest_plus, most_plus, new_side)
@@ -158,6 +47,58 @@ def alternate(indptr, indices, data, rows, side, new_side, fewest_plus, most_plu
         if n_moved == 0 or objective - previous <= tolerance:
             break
     return objective, iterations
+
+
+@njit(nogil=True, cache=True)
+def alternate_by_difference(
+    indptr, indices, data, rows, side, new_side, fewest_plus, most_plus, tolerance, max_iterations, sums
+):
+    """`alternate` with one vector μ⁺ − μ⁻ to score the rows by: half the memory to wait for.
+
+    The objective is that of `alternate_by_pairs`, without the cosines of a row. Before its rows change sides it is
+    ‖S⁺‖ + ‖S⁻‖; a row that changes adds its score or takes it away. In the first iteration most rows are in no sum
+    yet: a row's cosine is ⟨v, μ⁻⟩, and its score more if it is plus, and Σ v is known once all rows are in the sums.
+    """
+    n = rows.size
+    scores, difference = np.empty(n, np.float32), np.empty(sums.shape[0], np.float32)
+    squares = np.empty(2)
+    objective, iterations = -np.inf, 0
+    while iterations < max_iterations:
+        move_rows(indptr, indices, data, rows, side, new_side, sums, squares, 0, n)
+        if iterations == 0:
+            squared_norms(sums, squares)
+        clear_empty_sides(indptr, rows, side, sums, squares)
+        set_difference(sums, squares, difference)
+        score_rows(indptr, indices, data, rows, difference, scores, 0, n)
+        n_moved, old_plus, new_plus = assign_by_scores(scores, side, fewest_plus, most_plus, new_side)
+        previous = objective
+        if iterations == 0:
+            old_minus, minus_scale = sums[:, MINUS].copy(), scale(squares[MINUS])
+            move_rows(indptr, indices, data, rows, side, new_side, sums, squares, 0, n)
+            squared_norms(sums, squares)
+            objective = (total_along(sums, old_minus) * minus_scale + new_plus) / n
+        else:
+            objective = (np.sqrt(squares[PLUS]) + np.sqrt(squares[MINUS]) + new_plus - old_plus) / n
+        iterations += 1
+        if n_moved == 0 or objective - previous <= tolerance:
+            break
+    return objective, iterations
+
+
+@njit(nogil=True, cache=True)
+def alternate(indptr, indices, data, rows, side, new_side, fewest_plus, most_plus, tolerance, max_iterations, sums):
+    """Centres from sides, sides from centres, until the mean cosine gains no more than `tolerance`.
+
+    side, new_side : int8 (n,); the sides that `sums` knows of, and the sides to start from. Returns the objective of
+    Eq. 1 for the last `new_side` and the centres that it was chosen by, and the number of iterations.
+    """
+    n_entries = 0
+    for row in rows:
+        n_entries += indptr[row + 1] - indptr[row]
+    arguments = indptr, indices, data, rows, side, new_side, fewest_plus, most_plus, tolerance, max_iterations, sums
+    if n_entries < FEW_ENTRIES * sums.shape[0]:
+        return alternate_by_pairs(*arguments)
+    return alternate_by_difference(*arguments)
 
 
 @njit(nogil=True, cache=True)
@@ -256,21 +197,23 @@ def part(order, side):
 
 @njit(nogil=True, cache=True)
 def split_nodes(
-    indptr, indices, data, n_features, order, boundaries, clusters, seeds, tolerance, max_iterations, cuts, first, last
+    indptr, indices, data, widths, order, boundaries, clusters, seeds, tolerance, max_iterations, cuts, first, last
 ):
     """Bisect the nodes `first` … `last` − 1 of a level in place: plus rows first, each side in ascending order.
 
     order : int64 (n,), node i holds order[boundaries[i] : boundaries[i + 1]] and must become clusters[i] clusters.
+    widths : (n_nodes,), the feature ids of a node are below.
     cuts : (n_nodes,), receives the position in `order` where a node's minus side begins (its end if it is a leaf).
     """
-    sums = np.zeros((n_features, 2), np.float32)
+    sums = np.zeros((widths[first:last].max(), 2), np.float32)
     for node in range(first, last):
         begin, end = boundaries[node], boundaries[node + 1]
         cuts[node] = end
         if clusters[node] > 1:
             rows = order[begin:end]
             fewest, most = plus_range(rows.size, clusters[node])
-            side, _ = bisect(indptr, indices, data, rows, seeds[node], fewest, most, tolerance, max_iterations, sums)
+            limits = fewest, most, tolerance, max_iterations
+            side, _ = bisect(indptr, indices, data, rows, seeds[node], *limits, sums[: widths[node]])
             cuts[node] = begin + part(rows, side)
 
 
@@ -301,14 +244,3 @@ def gather_nodes(
                 new_data[out] = data[e]
                 out += 1
         widths[node] = next_id - start
-
-
-@njit(nogil=True, cache=True)
-def add_sums(sums_of_piece, sums, first, last):
-    """Sum the pieces, in their order, for the features `first` … `last` − 1; sums_of_piece : (pieces, d, 2)."""
-    for feature in range(first, last):
-        plus, minus = ZERO, ZERO
-        for piece in range(sums_of_piece.shape[0]):
-            plus += sums_of_piece[piece, feature, PLUS]
-            minus += sums_of_piece[piece, feature, MINUS]
-        sums[feature, PLUS], sums[feature, MINUS] = plus, minus

@@ -9,12 +9,13 @@ import scipy.sparse as sp
 
 from orchard.threads import n_threads
 from orchard.trees import _kernels
+from orchard.trees import _step_kernels as _steps
 
 # Rules of the work's division look at the data alone, never at the number of threads: the result must not depend on it.
 FEW_NODES, MANY_ENTRIES = 4, 1 << 20  # so few nodes of so large a matrix are split one by one, by all threads together
 PIECES = 4  # of a large node, with sums of their own
 SMALL_NODE = 4  # entries per feature of the matrix: below, the features that a node has are given ids of its own
-LEVELS_PER_COPY, FEW_FEATURES = 3, 1 << 14  # centres of few features are in the cache anyway
+LEVELS_PER_COPY, FEW_FEATURES = 3, 1 << 14  # what a copy costs; centres of few features are in the cache anyway
 
 
 class BalancedTree(NamedTuple):
@@ -45,7 +46,7 @@ def balanced_tree(
     over random samples of their rows first; these iterations count too.
 
     rows : CSR (n, d) with unit rows; an empty row is equally far from everything and goes where there is room.
-    The result depends on `seed`, never on `n_jobs` (all cores by default); a thread holds 2·d floats, all
+    The result depends on `seed`, never on `n_jobs` (all cores by default); a thread holds 4·d floats, all
     together a copy of the rows.
     """
     n, n_features = rows.shape
@@ -56,11 +57,12 @@ def balanced_tree(
     rows = sp.csr_matrix(rows, dtype=np.float32)
     if not rows.has_sorted_indices:
         rows = rows.sorted_indices()  # sums are rounded in the order of the features: equal rows must have equal sums
-    matrix = rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False), rows.data, n_features
+    matrix = rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False), rows.data
     rng = np.random.default_rng(seed)
     n_jobs = n_threads(n_jobs)
 
     rows_of_matrix = np.arange(n)  # it will be copied into another order
+    widths, first_of_width = np.array([n_features]), np.array([0])  # feature ids of the rows from a position on
     last_copy = 0
     spare = None  # memory for the next copy: new memory costs as much as the copy itself
     order = np.arange(n)
@@ -69,20 +71,28 @@ def balanced_tree(
     with ThreadPoolExecutor(n_jobs) as pool:
         while clusters.max() > 1:
             level = boundaries[-1]
-            small = matrix[0][-1] < SMALL_NODE * clusters.size * matrix[-1]  # nodes that have not all of the features
-            if small and matrix[-1] > FEW_FEATURES and len(boundaries) >= last_copy + LEVELS_PER_COPY:
+            n_features = int(widths.max())
+            small = matrix[0][-1] < SMALL_NODE * clusters.size * n_features  # nodes that have not all of the features
+            if (
+                small
+                and n_features > FEW_FEATURES
+                and len(boundaries) >= last_copy + LEVELS_PER_COPY
+                and clusters.max() > 4
+            ):
                 last_copy = len(boundaries)
                 old = matrix
-                matrix = _in_node_order(pool, matrix, spare, order, level, n_jobs)
+                *matrix, widths = _in_node_order(pool, (*matrix, n_features), spare, order, level, n_jobs)
+                first_of_width = level[:-1]
                 spare = old[1:3] if old[2] is not rows.data else None
                 rows_of_matrix, order = rows_of_matrix[order], np.arange(n)
             seeds = _two_distinct(rng, np.diff(level))
             rule = float(tolerance), max_iterations
             if clusters.size <= FEW_NODES and matrix[0][-1] >= MANY_ENTRIES:
-                cuts = _split_together(pool, matrix, order, level, clusters, seeds, rule, n_jobs)
+                cuts = _split_together(pool, (*matrix, n_features), order, level, clusters, seeds, rule, n_jobs)
             else:
                 cuts = np.empty_like(clusters)
-                arguments = *matrix, order, level, clusters, seeds, *rule, cuts
+                width_of_node = widths[np.searchsorted(first_of_width, level[:-1], side="right") - 1]
+                arguments = *matrix, width_of_node, order, level, clusters, seeds, *rule, cuts
                 _in_pieces(pool, _kernels.split_nodes, arguments, clusters.size, 16 * n_jobs)
             children = np.column_stack([(clusters + 1) // 2, clusters // 2]).ravel()
             begins = np.column_stack([level[:-1], cuts]).ravel()
@@ -105,51 +115,70 @@ def _in_node_order(pool, matrix, spare, order, level, n_jobs):
     widths = np.empty(level.size - 1, np.int64)
     arguments = *matrix, order, level, new_indptr, new_indices, new_data, widths
     _in_pieces(pool, _kernels.gather_nodes, arguments, widths.size, 4 * n_jobs)
-    return new_indptr, new_indices, new_data, int(widths.max())
+    return new_indptr, new_indices, new_data, widths
 
 
 def _split_together(pool, matrix, order, level, clusters, seeds, rule, n_jobs):
-    """`split_nodes` for a few large nodes, one after the other, all threads at work on pieces of its rows; the cuts.
-
-    The number of pieces that are summed apart is fixed, so the result does not depend on the number of threads.
-    """
+    """`split_nodes` for a few large nodes, one after the other, all threads at work on pieces of its rows; the cuts."""
     *arrays, n_features = matrix
-    tolerance, max_iterations = rule
     nodes = [order[begin:end] for begin, end in pairwise(level)]
+    limits = [_kernels.plus_range(rows.size, n_clusters) for rows, n_clusters in zip(nodes, clusters, strict=True)]
     cuts = level[1:].copy()
 
     def start(node):
         sums = np.zeros((n_features, 2), np.float32)
-        _, most_plus = _kernels.plus_range(nodes[node].size, clusters[node])
-        state = _kernels.start_from_samples(*arrays, nodes[node], seeds[node], most_plus, *rule, sums)
+        state = _kernels.start_from_samples(*arrays, nodes[node], seeds[node], limits[node][1], *rule, sums)
         return *state, sums
 
     splitting = np.flatnonzero(clusters > 1)
-    for node, (side, new_side, used, sums) in zip(splitting, pool.map(start, splitting), strict=True):
-        n = nodes[node].size
-        dots = np.empty((n, 2), np.float32)
-        # What a piece adds to the sums of the sample; moving a row out of them may make it negative.
-        sums_of_piece = np.zeros((1 + PIECES, n_features, 2), np.float32)
-        sums_of_piece[0] = sums
-        pieces = list(pairwise(np.linspace(0, n, PIECES + 1).astype(np.int64)))
-        objective = -np.inf
-        for _ in range(used, max_iterations):
-            arguments = *arrays, nodes[node], side, new_side
-            moves = [
-                pool.submit(_kernels.move_rows, *arguments, sums_of_piece[i], *piece)
-                for i, piece in enumerate(pieces, start=1)
-            ]
-            for move in moves:
-                move.result()
-            _in_pieces(pool, _kernels.add_sums, (sums_of_piece, sums), n_features, n_jobs)
-            _in_pieces(pool, _kernels.dot_rows, (*arrays, nodes[node], sums, dots), n, 4 * n_jobs)
-            previous = objective
-            limits = _kernels.plus_range(n, clusters[node])
-            objective, n_moved = _kernels.assign(dots, side, *limits, new_side)
-            if n_moved == 0 or objective - previous <= tolerance:
-                break
-        cuts[node] = level[node] + _kernels.part(nodes[node], new_side)
+    for node, state in zip(splitting, pool.map(start, splitting), strict=True):
+        side = _alternate_together(pool, arrays, nodes[node], state, limits[node], rule, n_jobs)
+        cuts[node] = level[node] + _kernels.part(nodes[node], side)
     return cuts
+
+
+def _alternate_together(pool, arrays, rows, state, limits, rule, n_jobs):
+    """`alternate_by_difference` with all threads; the sides of the rows.
+
+    The number of pieces that are summed apart is fixed, so the result does not depend on the number of threads.
+    """
+    side, new_side, used, sums = state
+    tolerance, max_iterations = rule
+    n, n_features = rows.size, sums.shape[0]
+    # What a piece adds to the sums of the sample; moving a row out of them may make it negative.
+    sums_of_piece = np.zeros((1 + PIECES, n_features, 2), np.float32)
+    sums_of_piece[0] = sums
+    pieces = list(pairwise(np.linspace(0, n, PIECES + 1).astype(np.int64)))
+    scores, difference, squares = np.empty(n, np.float32), np.empty(n_features, np.float32), np.empty(2)
+
+    def move():
+        arguments = *arrays, rows, side, new_side
+        jobs = [
+            pool.submit(_steps.move_rows, *arguments, sums_of_piece[i], np.zeros(2), *piece)
+            for i, piece in enumerate(pieces, start=1)
+        ]
+        for job in jobs:
+            job.result()
+        _in_pieces(pool, _steps.add_sums, (sums_of_piece, sums), n_features, n_jobs)
+        _steps.squared_norms(sums, squares)  # a piece does not know the sums that its rows change
+
+    objective = -np.inf
+    for iteration in range(used, max_iterations):
+        move()
+        _steps.clear_empty_sides(arrays[0], rows, side, sums, squares)
+        _steps.set_difference(sums, squares, difference)
+        _in_pieces(pool, _steps.score_rows, (*arrays, rows, difference, scores), n, 4 * n_jobs)
+        n_moved, old_plus, new_plus = _steps.assign_by_scores(scores, side, *limits, new_side)
+        previous = objective
+        if iteration == used:
+            old_minus, minus_scale = sums[:, _steps.MINUS].copy(), _steps.scale(squares[_steps.MINUS])
+            move()
+            objective = (_steps.total_along(sums, old_minus) * minus_scale + new_plus) / n
+        else:
+            objective = (np.sqrt(squares).sum() + new_plus - old_plus) / n
+        if n_moved == 0 or objective - previous <= tolerance:
+            break
+    return new_side
 
 
 def _two_distinct(rng: np.random.Generator, sizes: np.ndarray) -> np.ndarray:
