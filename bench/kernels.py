@@ -25,7 +25,7 @@ from orchard.data.store import load_csr
 from orchard.linear import _solver_kernels, _training_kernels
 from orchard.linear.search import SearchSettings, beams, topk
 from orchard.linear.training import SolverSettings, TreeTrainer
-from orchard.trees import _kernels as tree_kernels
+from orchard.trees import _step_kernels as tree_kernels
 from orchard.trees.builders import merged_label_tree
 from orchard.trees.embeddings import pifa
 
