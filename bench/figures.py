@@ -1,5 +1,6 @@
 """The plots of the bench: every engine beside the others, and cost against the number of labels."""
 
+import numpy as np
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from bench import settings, summary
@@ -9,6 +10,7 @@ from orchard.report.plots import BLUE, GREY, ORANGE, PURPLE, mark_simulated, new
 
 _GREEN = "#009E73"  # Okabe and Ito's bluish green
 _COLOURS = {"orchard": BLUE, "pecos": ORANGE, "omikuji": _GREEN, "napkinxc": PURPLE, "fasttext": GREY}
+_CUT = 20  # medians; a bar that is longer is cut
 _SHOWN = ("train_s", "batch_ms", "single_median_ms", "train_peak_bytes", "model_bytes", "P@1")
 _SHORT_FAMILY = {"binary": "binary", "16-ary": "16-ary", "three": "3 trees", "other": ""}
 
@@ -35,6 +37,7 @@ def plot_peers(summaries: list[Summary], png_path, svg_path) -> None:
 
 
 def _draw_bars(panel, here, key, quantity):
+    ends = []  # of the bars: value, place, text
     for place, one in enumerate(here):
         if not one.ok:
             panel.text(0.02, place, "failed", transform=panel.get_yaxis_transform(), va="center", fontsize=6)
@@ -51,9 +54,15 @@ def _draw_bars(panel, here, key, quantity):
             panel.plot([low, high], [place, place], color="black", linewidth=1)
             text = f"{value:.3g}"
             value = high
-        panel.annotate(f" {text}", (value, place), va="center", fontsize=6)
+        ends.append((value, place, text))
+    # One engine that is a hundred times slower would make slivers of all others: its bar is cut, its number stays.
+    median = np.median([value for value, _, _ in ends]) if ends else 1.0
+    limit = max((value for value, _, _ in ends if value <= _CUT * median), default=1.0)
+    for value, place, text in ends:
+        cut = " (bar cut)" if value > limit else ""
+        panel.annotate(f" {text}{cut}", (min(value, 0.8 * limit if cut else limit), place), va="center", fontsize=6)
     panel.set_ylim(len(here) - 0.4, -0.6)
-    panel.set_xlim(0, 1.25 * max(panel.get_xlim()[1], 1e-9))
+    panel.set_xlim(0, 1.25 * max(limit, 1e-9))
     panel.grid(axis="y", visible=False)
     panel.set_xlabel("P@1, %" if quantity is None else f"{quantity.title}, {quantity.unit}")
 
