@@ -121,8 +121,8 @@ def batch_search() -> HotKernel:
     X_test = load_csr(data.UNIT_ROWS / _DATASET / "X.tst.npz")
     tree = merged_label_tree(_embeddings())
     trainer = TreeTrainer(X, Y, tree, SolverSettings(), seed=0)
-    trainer.train(np.arange(tree.n_nodes), n_jobs=1)
-    model = trainer.trained.model()
+    trainer.train(trainer.bundles.order, n_jobs=1)
+    model = trainer.model()
     settings = SearchSettings(combiner="l3-hinge")
 
     reached = sp.csr_matrix((X_test.shape[0], tree.n_nodes), dtype=np.float64)

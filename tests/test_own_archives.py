@@ -99,7 +99,7 @@ def test_a_file_cut_short_is_refused(written):
         ({"format": np.array(["orchard thing"]), "version": 3}, "not a thing"),
         ({"format": np.array("orchard thing")}, "its version is None, not 3"),
         ({"format": np.array("orchard thing"), "version": 3.0}, "its version is None, not 3"),
-        ({"format": np.array("orchard thing"), "version": 2}, "its version is 2, not 3"),
+        ({"format": np.array("orchard thing"), "version": 2}, "older Orchard: thing of version 2"),
         ({"format": np.array("orchard thing"), "version": 4}, "newer Orchard: thing of version 4"),
     ],
 )

@@ -40,6 +40,9 @@ def read_archive(path, kind: str, version: int) -> dict[str, np.ndarray]:
     if found is not None and found > version:
         problem = f"written by a newer Orchard: {kind} of version {found}, this one reads version {version}"
         raise FormatError(path, None, problem)
+    if found is not None and 0 < found < version:
+        problem = f"written by an older Orchard: {kind} of version {found}, this one reads version {version}"
+        raise FormatError(path, None, f"{problem}; make it again")
     if found != version:
         raise FormatError(path, None, f"damaged: its version is {found}, not {version}")
     return arrays

@@ -5,7 +5,8 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 
 from orchard.linear._layout_kernels import pack
-from orchard.linear.model import ModelBuilder, code_type, outputs_of_nodes
+from orchard.linear.bundles import Bundles
+from orchard.linear.model import ModelBuilder, code_type
 from orchard.linear.training import Lists, SolverSettings, TreeTrainer
 from orchard.trees.label_tree import LabelTree
 
@@ -38,9 +39,10 @@ def random_tree(rng, n_labels, depth=3, n_splits=4, copies=0):
 
 def random_model(rng, tree, n_features, density=0.3, scale=0.7):
     """Any weights on every edge, laid out as training does."""
-    kind = np.empty(0, code_type(outputs_of_nodes(tree).max()))
-    builder = ModelBuilder(tree, n_features)
-    for n_outputs in outputs_of_nodes(tree):
+    bundles = Bundles(tree)
+    kind = np.empty(0, code_type(bundles.most_outputs))
+    builder = ModelBuilder(tree, bundles, n_features)
+    for n_outputs in bundles.n_outputs:
         dense = rng.normal(scale=scale, size=(n_features, n_outputs)) * (rng.random((n_features, n_outputs)) < density)
         biases = rng.normal(scale=scale, size=n_outputs).astype(np.float32)
         builder.add(biases, *(packed(dense, kind) if n_outputs else 2 * [np.empty(0, np.uint32)]))
@@ -96,7 +98,7 @@ def one_vs_all(X, Y, samples=None, seed=0, **settings):
     samples = np.arange(X.shape[0]) if samples is None else np.asarray(samples)
     lists = Lists(np.array([0, samples.size]), samples.astype(np.int32))
     trainer.train(np.array([0]), 1, lists)
-    W, biases = trainer.trained.model().weights_of(0)
+    W, biases = trainer.model().weights_of(0)
     return np.column_stack([W.toarray().T, biases / settings.bias if settings.bias else biases])
 
 

@@ -36,10 +36,10 @@ def saved(fitted, tmp_path):
 
 def assert_same_models(one, other):
     assert one.tree.same_as(other.tree) and one.n_features == other.n_features
-    for name in ("node_outputs", "biases"):
+    for name in ("bundle_outputs", "biases"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-    for node in range(one.tree.n_nodes):
-        for mine, theirs in zip(one.rows_of(node), other.rows_of(node), strict=True):
+    for bundle in range(len(one.bundles)):
+        for mine, theirs in zip(one.rows_of(bundle), other.rows_of(bundle), strict=True):
             np.testing.assert_array_equal(mine, theirs)
 
 
@@ -203,8 +203,8 @@ NONSENSE = {
     "an estimator that is a list": with_header(estimator=["a"]),
     "a parameter that is half": with_header(parameters={"beam": 2.5}),
     "labels beyond 32 bits": with_array("label_indices", lambda a: a.astype(np.int64) + 2**40),
-    "entry counts that cancel": with_array("node_entries", lambda a: _cancelling(a)),
-    "more row counts than memory": with_array("node_rows", lambda a: np.full(a.size, 2**40)),
+    "entry counts that cancel": with_array("bundle_entries", lambda a: _cancelling(a)),
+    "more row counts than memory": with_array("bundle_rows", lambda a: np.full(a.size, 2**40)),
     "a byte too many": with_array("rows", lambda a: np.append(a, a[-1:])),
     "an array is missing": lambda arrays: arrays.pop("tree0.weights"),
     "weights that are integers": with_array("weights", lambda a: a.astype(int)),
@@ -215,12 +215,12 @@ NONSENSE = {
     "a bias too many": with_array("biases", lambda a: np.append(a, a[:1])),
     "outputs out of range": with_array("outputs", lambda a: a + 100),
     "outputs in reverse": with_array("outputs", lambda a: a[::-1].copy()),
-    "rows of other nodes": with_array("node_rows", lambda a: a[::-1].copy()),
+    "rows of other bundles": with_array("bundle_rows", lambda a: np.array([a[0] - 1, a[1] + 1, *a[2:]])),
     "rows cut short": with_array("rows", lambda a: a[:-1]),
     "rows without end": with_array("rows", lambda a: np.full_like(a, 255)),
-    "huge row counts": with_array("node_rows", lambda a: np.full(a.size, 2**63, np.uint64)),
-    "huge entry counts": with_array("node_entries", lambda a: np.full(a.size, 2**63, np.uint64)),
-    "negative row counts": with_array("node_rows", lambda a: -a.astype(np.int64)),
+    "huge row counts": with_array("bundle_rows", lambda a: np.full(a.size, 2**63, np.uint64)),
+    "huge entry counts": with_array("bundle_entries", lambda a: np.full(a.size, 2**63, np.uint64)),
+    "negative row counts": with_array("bundle_rows", lambda a: -a.astype(np.int64)),
     "a tree that is none": with_array("children", lambda a: a[::-1].copy()),
     "negative labels": with_array("label_indices", lambda a: a.astype(np.int64) - 5),
 }

@@ -43,7 +43,7 @@ def positives_of(Y, tree, node):
 
 
 def assert_same_models(one, other):
-    for name in ("node_outputs", "biases", "node_tables", "tables", "node_words", "words"):
+    for name in ("bundle_outputs", "biases", "bundle_tables", "tables", "bundle_words", "words"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
@@ -158,9 +158,9 @@ def test_nodes_can_be_trained_a_few_at_a_time():
     at_once.train(np.arange(tree.n_nodes), 1)
     for node in range(tree.n_nodes):
         one_by_one.train(np.array([node]), 1)
-        so_far = one_by_one.trained.so_far()
-    assert_same_models(at_once.trained.model(), so_far)
-    assert_same_models(one_by_one.trained.model(), so_far)
+        so_far = one_by_one.model_so_far()
+    assert_same_models(at_once.model(), so_far)
+    assert_same_models(one_by_one.model(), so_far)
 
 
 @pytest.mark.parametrize("labels_of_a_job", [1, 7, 30])

@@ -1,136 +1,196 @@
-"""From the labels that a search reached to the best k: copies merged, trees averaged."""
+"""From the leaves that a search reached to the best k labels: copies merged, trees averaged."""
 
 import numpy as np
 from numba import njit
 
-from orchard.linear._search_kernels import beam_search, insert_best, row_scales, score_labels
+from orchard.linear._scoring_kernels import log_gain, margins_of_pairs, scoring_room
+from orchard.linear._search_kernels import beam_search, by_bundle, insert_best, row_scales
 
 MEAN, MAX = 0, 1  # how several copies of a label become one
+SKIPPED = -1
+LEAVES_AT_ONCE = 1
 
 
 @njit(nogil=True, cache=True)
 def reach(X, first, last, normalise, tree, weights, combiner, discount, beam):
-    """Search one tree for the rows first … last − 1 of X.
+    """The leaves that the rows first … last − 1 of X reach in one tree.
 
-    Returns (row that is not finite or −1, beam_nodes, beam_sizes, begins, scores): the log scores of the labels in
-    place b of query q's beam are scores[begins[q · beam + b] : begins[q · beam + b + 1]].
+    Returns (row that is not finite or −1, (scales, memory for scoring), (beam_nodes, beam_scores, beam_sizes)).
     """
-    children, levels, label_indptr, _, _ = tree
     n_queries = last - first
     scales = np.empty(n_queries, np.float32)
     bad_row = row_scales(X, first, last, normalise, scales)
+    room = scoring_room(X, first, last, weights)
     beam_nodes = np.empty((n_queries, beam), np.int32)
     beam_scores = np.empty((n_queries, beam), np.float32)
     beam_sizes = np.empty(n_queries, np.int64)
-    beam_search(
-        X,
-        first,
-        last,
-        scales,
-        (children, levels),
-        weights,
-        combiner,
-        discount,
-        levels.size - 2,
-        beam_nodes,
-        beam_scores,
-        beam_sizes,
-    )
-    begins = np.zeros(n_queries * beam + 1, np.int64)
-    for query in range(n_queries):
-        for place in range(beam):
-            at = query * beam + place
-            n_labels = 0
-            if place < beam_sizes[query]:
-                node = beam_nodes[query, place]
-                n_labels = label_indptr[node + 1] - label_indptr[node]
-            begins[at + 1] = begins[at] + n_labels
-    scores = np.empty(begins[-1], np.float32)
-    score_labels(
-        X,
-        first,
-        scales,
-        weights,
-        combiner,
-        discount,
-        beam_nodes,
-        beam_scores,
-        beam_sizes,
-        begins,
-        scores,
-    )
-    return bad_row, beam_nodes, beam_sizes, begins, scores
+    n_levels = tree[1].size - 2
+    beams = (beam_nodes, beam_scores, beam_sizes)
+    beam_search(X, first, last, scales, tree, weights, combiner, discount, n_levels, room, *beams)
+    return bad_row, (scales, room), beams
 
 
 @njit(nogil=True, cache=True)
-def best_of_tree(X, first, last, normalise, tree, weights, combiner, discount, beam, ids, best, depths):
+def pairs_room(n_queries, n_places, n_bundles):
+    """Memory for `margins_of_leaves`: (bundles, queries, begins of pairs; their order; counts, zeros)."""
+    n = n_queries * n_places
+    pairs = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    return pairs, np.arange(n), np.zeros(n_bundles + 1 if n_queries > 1 else 0, np.int64)
+
+
+@njit(nogil=True, cache=True)
+def margins_of_leaves(X, first, scoring, bundle_of, weights, beams, first_place, last_place, room, begins, margins):
+    """The margins of the labels in the places first_place … last_place − 1 of every query's beam.
+
+    begins : int64 (n_queries, beam); a place with SKIPPED is left out, the others receive where their margins begin, or
+    SKIPPED, if the leaf has no classifier.  room : see `pairs_room`.  Returns `margins`, or a larger array.
+    """
+    scales, scoring_memory = scoring
+    beam_nodes, _, beam_sizes = beams
+    pairs, order, counts = room
+    pair_bundles, pair_queries, pair_begins = pairs
+    output_begins = weights[0]
+    n_pairs, n_margins = 0, 0
+    for query in range(beam_sizes.size):
+        for place in range(first_place, min(last_place, beam_sizes[query])):
+            bundle = bundle_of[beam_nodes[query, place]]
+            n_outputs = output_begins[bundle + 1] - output_begins[bundle]
+            if begins[query, place] == SKIPPED or n_outputs == 0:
+                begins[query, place] = SKIPPED
+                continue
+            pair_bundles[n_pairs], pair_queries[n_pairs], pair_begins[n_pairs] = bundle, query, n_margins
+            begins[query, place] = n_margins
+            n_margins += n_outputs
+            n_pairs += 1
+    if beam_sizes.size > 1:
+        by_bundle(pair_bundles, n_pairs, 0, counts, order)
+    if margins.size < n_margins:
+        margins = np.empty(n_margins, np.float32)
+    margins_of_pairs(X, first, pairs, order[:n_pairs], scales, weights, scoring_memory, margins)
+    return margins
+
+
+@njit(nogil=True, cache=True)
+def best_of_tree(X, first, last, normalise, tree, labels, weights, combiner, discount, beam, ids, best, depths):
     """The best labels of one tree in which every label stands once.
+
+    A query that is alone takes the leaves of its beam one by one, the best first, and leaves out those whose path
+    scores no more than k labels that it has found: no edge adds to a score.
 
     ids, best, depths : int32, float32, float32 (n, k); the rows first … last − 1 are written: labels, their scores in
     descending order, the depths of their leaves; −1, −∞, NaN where fewer than k labels were reached.
     Returns a row that is not finite, or −1.
     """
-    _, _, label_indptr, label_indices, node_depths = tree
-    bad_row, beam_nodes, _, begins, scores = reach(X, first, last, normalise, tree, weights, combiner, discount, beam)
-    k = ids.shape[1]
-    best_scores, best_places = np.empty(k, np.float32), np.empty(k, np.int64)
-    for query in range(last - first):
-        n_best = 0
-        for place in range(begins[query * beam], begins[(query + 1) * beam]):
-            n_best = insert_best(scores[place], place, n_best, best_scores, best_places)
+    label_indptr, label_indices, node_depths = labels
+    bundle_of = tree[3]
+    bad_row, scoring, beams = reach(X, first, last, normalise, tree, weights, combiner, discount, beam)
+    beam_nodes, beam_scores, beam_sizes = beams
+    n_queries, k = last - first, ids.shape[1]
+    n_places = beam if n_queries > 1 else 1
+    room = pairs_room(n_queries, n_places, weights[0].size)
+    begins = np.empty((n_queries, beam), np.int64)
+    margins = np.empty(0, np.float32)
+    best_scores, best_items = np.empty((n_queries, k), np.float32), np.empty((n_queries, k), np.int64)
+    n_best = np.zeros(n_queries, np.int64)
+    for first_place in range(0, beam, n_places):
+        last_place = min(first_place + n_places, beam)
+        for query in range(n_queries):
+            for place in range(first_place, min(last_place, beam_sizes[query])):
+                is_full = n_best[query] == k
+                hopeless = is_full and discount * beam_scores[query, place] <= best_scores[query, k - 1]
+                begins[query, place] = SKIPPED if hopeless else 0
+        margins = margins_of_leaves(
+            X, first, scoring, bundle_of, weights, beams, first_place, last_place, room, begins, margins
+        )
+        for query in range(n_queries):
+            for place in range(first_place, min(last_place, beam_sizes[query])):
+                node, score, n_found = beam_nodes[query, place], beam_scores[query, place], n_best[query]
+                n_labels = label_indptr[node + 1] - label_indptr[node]
+                item, begin = np.int64(place) << 32, begins[query, place]
+                if begin != SKIPPED:
+                    for number in range(n_labels):
+                        total = discount * score + log_gain(margins[begin + number], combiner)
+                        n_found = insert_best(total, item | number, n_found, best_scores[query], best_items[query])
+                elif n_labels == 1:  # the edge to the leaf is the label's classifier
+                    n_found = insert_best(score, item, n_found, best_scores[query], best_items[query])
+                n_best[query] = n_found
+    for query in range(n_queries):
+        row = first + query
         for rank in range(k):
-            row = first + query
-            if rank >= n_best:
+            if rank >= n_best[query]:
                 ids[row, rank], best[row, rank], depths[row, rank] = -1, -np.inf, np.nan
                 continue
-            at = 0
-            while begins[query * beam + at + 1] <= best_places[rank]:
-                at += 1
-            node = beam_nodes[query, at]
-            ids[row, rank] = label_indices[label_indptr[node] + best_places[rank] - begins[query * beam + at]]
-            best[row, rank] = np.exp(best_scores[rank])
+            node = beam_nodes[query, best_items[query, rank] >> 32]
+            ids[row, rank] = label_indices[label_indptr[node] + (best_items[query, rank] & 0xFFFFFFFF)]
+            best[row, rank] = np.exp(best_scores[query, rank])
             depths[row, rank] = node_depths[node]
     return bad_row
 
 
 @njit(nogil=True, cache=True)
 def labels_of_tree(
-    X, first, last, normalise, tree, weights, combiner, discount, beam, merge, sums, copies, sum_of_depths
+    X,
+    first,
+    last,
+    normalise,
+    tree,
+    labels,
+    weights,
+    combiner,
+    discount,
+    beam,
+    merge,
+    sums,
+    copies,
+    sum_of_depths,
 ):
     """All labels that each row reached in one tree, copies merged by their mean or maximum over those reached.
 
     sums, sum_of_depths : float32 (n_labels,), copies : int32 (n_labels,), zeros; zeros again on return.
     Returns (bad row or −1, indptr, labels, scores, depths); a label's depth is the mean over the copies reached.
     """
-    _, _, label_indptr, label_indices, node_depths = tree
-    bad_row, beam_nodes, beam_sizes, begins, log_scores = reach(
-        X, first, last, normalise, tree, weights, combiner, discount, beam
-    )
+    label_indptr, label_indices, node_depths = labels
+    bundle_of = tree[3]
+    bad_row, scoring, beams = reach(X, first, last, normalise, tree, weights, combiner, discount, beam)
+    beam_nodes, beam_scores, beam_sizes = beams
     n_queries = last - first
+    room = pairs_room(n_queries, beam, weights[0].size)
+    begins = np.zeros((n_queries, beam), np.int64)
+    margins = margins_of_leaves(
+        X, first, scoring, bundle_of, weights, beams, 0, beam, room, begins, np.empty(0, np.float32)
+    )
+    n_reached = 0
+    for query in range(n_queries):
+        for place in range(beam_sizes[query]):
+            node = beam_nodes[query, place]
+            n_reached += label_indptr[node + 1] - label_indptr[node]
     indptr = np.zeros(n_queries + 1, np.int64)
-    labels = np.empty(log_scores.size, np.int32)
-    scores = np.empty(log_scores.size, np.float32)
-    depths = np.empty(log_scores.size, np.float32)
+    found = np.empty(n_reached, np.int32)
+    scores, depths = np.empty(n_reached, np.float32), np.empty(n_reached, np.float32)
     n_found = 0
     for query in range(n_queries):
-        for at in range(beam_sizes[query]):
-            node = beam_nodes[query, at]
-            for place in range(begins[query * beam + at], begins[query * beam + at + 1]):
-                label = label_indices[label_indptr[node] + place - begins[query * beam + at]]
-                score = np.exp(log_scores[place])
+        for place in range(beam_sizes[query]):
+            node, begin = beam_nodes[query, place], begins[query, place]
+            first_label = label_indptr[node]
+            for number in range(label_indptr[node + 1] - first_label):
+                label = label_indices[first_label + number]
+                log_score = beam_scores[query, place]
+                if begin != SKIPPED:
+                    log_score = discount * log_score + log_gain(margins[begin + number], combiner)
+                score = np.exp(log_score)
                 if copies[label] == 0:
-                    labels[n_found] = label
+                    found[n_found] = label
                     n_found += 1
                 copies[label] += 1
                 sums[label] = max(sums[label], score) if merge == MAX else sums[label] + score
                 sum_of_depths[label] += node_depths[node]
         for place in range(indptr[query], n_found):
-            label = labels[place]
+            label = found[place]
             scores[place] = sums[label] if merge == MAX else sums[label] / copies[label]
             depths[place] = sum_of_depths[label] / copies[label]
             sums[label], sum_of_depths[label], copies[label] = 0, 0, 0
         indptr[query + 1] = n_found
-    return bad_row, indptr, labels[:n_found], scores[:n_found], depths[:n_found]
+    return bad_row, indptr, found[:n_found], scores[:n_found], depths[:n_found]
 
 
 @njit(nogil=True, cache=True)

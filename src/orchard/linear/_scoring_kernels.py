@@ -1,7 +1,7 @@
-"""The scores of a node's outputs, for one query or for many that meet in it.
+"""The margins of a bundle's outputs, for one query or for many that meet in it.
 
 A query's sums run over its features in ascending order whichever way it came, with fused multiply-adds, so one query
-alone gets the same scores to the bit as among thousands.
+alone gets the same margins to the bit as among thousands.
 """
 
 import numpy as np
@@ -24,6 +24,8 @@ from orchard.linear._layout_kernels import (
 from orchard.linear._solver_kernels import on_cache_lines
 
 SPREAD = 32  # lanes of a dense row
+# How large things can be, the last of a model's arrays.
+MOST_ROWS, MOST_WORDS, MOST_INNER_OUTPUTS = range(3)
 LOG_SIGMOID = 0  # combiner codes; a code p > 0 is the hinge to the power of p
 
 
@@ -40,13 +42,40 @@ def log_gain(margin, combiner):
 
 
 @njit(nogil=True, cache=True)
-def hits_of(features, values, node, weights, hit_rows, hit_values, n_hits):
-    """Append where the node's rows for a query's features begin, and the query's values; returns how many there are.
+def scoring_room(X, first, last, weights):
+    """Memory for `margins_of_pairs` with the rows first … last − 1 of X, so that nothing is allocated while scoring.
+
+    (hit rows, hit values; for queries together: where each one's hits begin, the dense rows of weights (zeros), the row
+    number of every word, where rows begin, how many of a row's outputs are done, a row of lanes).
+    """
+    indptr = X[0]
+    most_values = 0
+    for row in range(first, last):
+        most_values = max(most_values, indptr[row + 1] - indptr[row])
+    most_rows, most_words = 0, 0
+    if last - first > 1:
+        most_rows, most_words = weights[-1][MOST_ROWS], weights[-1][MOST_WORDS]
+        most_values = np.int64(indptr[last]) - np.int64(indptr[first])
+    return (
+        np.empty(most_values + 1, np.uint32),
+        np.empty(most_values + 1, np.float32),
+        np.zeros(last - first + 1, np.int64),
+        on_cache_lines(most_rows * SPREAD),
+        np.empty(most_words, np.int32),
+        np.empty(most_rows, np.int64),
+        np.empty(most_rows, np.int64),
+        np.empty(SPREAD, np.float32),
+    )
+
+
+@njit(nogil=True, cache=True)
+def hits_of(features, values, bundle, weights, hit_rows, hit_values, n_hits):
+    """Append where the bundle's rows for a query's features begin, and the query's values; returns how many there are.
 
     The rows are asked for from memory here and read later: one by one, each would be waited for.
     """
-    _, _, node_tables, tables, node_words, _, all_weights = weights
-    head, end, first_word = node_tables[node], node_tables[node + 1], node_words[node]
+    _, _, table_begins, tables, word_begins, _, all_weights, _ = weights
+    head, end, first_word = table_begins[bundle], table_begins[bundle + 1], word_begins[bundle]
     if head == end:
         return n_hits
     size = np.int64(tables[head + SIZE])
@@ -64,79 +93,62 @@ def hits_of(features, values, node, weights, hit_rows, hit_values, n_hits):
 
 
 @njit(nogil=True, cache=True)
-def score_alone(n_hits, hit_rows, hit_values, scale, node, weights, combiner, parent_score, scores):
-    """scores[o] = parent_score + log g(w_o·x + b_o) for every output o of a node; x is hit_values times `scale`."""
-    node_outputs, biases, _, _, node_words, codes, all_weights = weights
-    n_outputs = node_outputs[node + 1] - node_outputs[node]
+def margins_alone(n_hits, hit_rows, hit_values, scale, bundle, weights, margins):
+    """margins[o] = w_o·x + b_o for every output o of a bundle; x is hit_values times `scale`."""
+    output_begins, biases, _, _, word_begins, codes, all_weights, _ = weights
+    n_outputs = output_begins[bundle + 1] - output_begins[bundle]
     per_word, mark = codes_per_word(codes), dense_mark(codes)
     for output in range(n_outputs):
-        scores[output] = 0
+        margins[output] = 0
     for hit in range(n_hits):
-        at = node_words[node] + np.int64(hit_rows[hit])
+        at = word_begins[bundle] + np.int64(hit_rows[hit])
         value = hit_values[hit]
         n = np.int64(codes[per_word * at])
         if n == mark:
             for output in range(n_outputs):
-                scores[output] = fma(value, all_weights[at + 1 + output], scores[output])
+                margins[output] = fma(value, all_weights[at + 1 + output], margins[output])
         else:
             first_code, first_weight = per_word * at + 1, at + sparse_header(n, per_word)
             for place in range(n):
                 output = codes[first_code + place]
-                scores[output] = fma(value, all_weights[first_weight + place], scores[output])
-    first_bias = node_outputs[node]
+                margins[output] = fma(value, all_weights[first_weight + place], margins[output])
+    first_bias = output_begins[bundle]
     for output in range(n_outputs):
-        scores[output] = parent_score + log_gain(scale * scores[output] + biases[first_bias + output], combiner)
+        margins[output] = scale * margins[output] + biases[first_bias + output]
 
 
 @njit(nogil=True, cache=True)
-def score_together(
-    X,
-    first,
-    queries,
-    scales,
-    node,
-    weights,
-    combiner,
-    parent_scores,
-    begins,
-    scores,
-    spread,
-    row_numbers,
-    hit_rows,
-    hit_values,
-):
-    """`score_alone` for several queries: the weights are spread into dense rows of SPREAD lanes, as training has them.
+def margins_together(X, first, pairs, order, scales, bundle, weights, room, margins):
+    """`margins_alone` for several queries: the weights are spread into dense rows of SPREAD lanes, as in training.
 
-    queries : int64 (n,), counted from `first`.  parent_scores : float32 (n,).  begins : int64 (n,), where scores go.
-    spread : float32 zeros, zeros again on return, SPREAD for every row; row_numbers : int32, one for every word of the
-    node; hit_rows, hit_values : room for all values of the queries.
+    pairs, order, margins : as in `margins_of_pairs`; all of these pairs have the same bundle.
     """
     indptr, indices, data = X
-    node_outputs, biases, node_tables, tables, node_words, codes, all_weights = weights
-    n_outputs = node_outputs[node + 1] - node_outputs[node]
+    _, pair_queries, pair_begins = pairs
+    output_begins, biases, _, _, word_begins, codes, all_weights, _ = weights
+    hit_rows, hit_values, hit_indptr, spread, row_numbers, row_begins, n_done, lanes = room
+    n_outputs = output_begins[bundle + 1] - output_begins[bundle]
     per_word, mark = codes_per_word(codes), dense_mark(codes)
-    first_word, last_word = node_words[node], node_words[node + 1]
-    row_begins = np.empty(tables[node_tables[node] + N_ROWS], np.int64)
+    first_word, last_word = word_begins[bundle], word_begins[bundle + 1]
     n_rows, at = 0, first_word
     while at < last_word:
         row_begins[n_rows] = at
         row_numbers[at - first_word] = n_rows
+        n_done[n_rows] = 0  # outputs ascend in a row: every block goes on where the last one stopped
         n = np.int64(codes[per_word * at])
         at += 1 + n_outputs if n == mark else sparse_header(n, per_word) + n
         n_rows += 1
 
-    hit_indptr = np.zeros(queries.size + 1, np.int64)
     n_hits = 0
-    for turn in range(queries.size):
-        begin, end = indptr[first + queries[turn]], indptr[first + queries[turn] + 1]
-        n_hits = hits_of(indices[begin:end], data[begin:end], node, weights, hit_rows, hit_values, n_hits)
+    for turn in range(order.size):
+        query = first + pair_queries[order[turn]]
+        begin, end = indptr[query], indptr[query + 1]
+        n_hits = hits_of(indices[begin:end], data[begin:end], bundle, weights, hit_rows, hit_values, n_hits)
         hit_indptr[turn + 1] = n_hits
     for hit in range(n_hits):
         hit_rows[hit] = row_numbers[hit_rows[hit]]
 
     W = spread[: n_rows * SPREAD].reshape(n_rows, SPREAD)
-    lanes = np.empty(SPREAD, np.float32)
-    n_done = np.zeros(n_rows, np.int64)  # outputs ascend in a row: every block goes on where the last one stopped
     for block in range(0, n_outputs, SPREAD):
         block_end = min(block + SPREAD, n_outputs)
         for row in range(n_rows):
@@ -152,73 +164,48 @@ def score_together(
                     W[row, codes[first_code + place] - block] = all_weights[first_weight + place]
                     place += 1
                 n_done[row] = place
-        for turn in range(queries.size):
+        for turn in range(order.size):
+            pair = order[turn]
             lanes_dot_in_order(SPREAD, W, hit_rows, hit_values, hit_indptr[turn], hit_indptr[turn + 1], lanes)
-            scale, parent_score = scales[queries[turn]], parent_scores[turn]
+            scale, begin = scales[pair_queries[pair]], pair_begins[pair]
             for output in range(block, block_end):
-                margin = scale * lanes[output - block] + biases[node_outputs[node] + output]
-                scores[begins[turn] + output] = parent_score + log_gain(margin, combiner)
+                margins[begin + output] = scale * lanes[output - block] + biases[output_begins[bundle] + output]
         spread[: n_rows * SPREAD] = 0
 
 
 @njit(nogil=True, cache=True)
-def score_pairs(X, first, pairs, order, scales, weights, combiner, scores):
-    """The scores of all outputs of a node for a query, for many such pairs, in the given order (sorted by node).
+def margins_of_pairs(X, first, pairs, order, scales, weights, room, margins):
+    """The margins of all outputs of a bundle for a query, for many such pairs, in the given order (sorted by bundle).
 
-    pairs : (nodes, queries, log scores of the paths so far, discounted, where the scores of a pair begin).
+    pairs : (bundles, queries counted from `first`, where the margins of a pair begin).  room : see `scoring_room`.
     """
-    pair_nodes, pair_queries, pair_scores, pair_begins = pairs
+    pair_bundles, pair_queries, pair_begins = pairs
     n_pairs = order.size
     indptr, indices, data = X
-    node_outputs, _, node_tables, tables, node_words, _, _ = weights
-    spread, row_numbers = np.empty(0, np.float32), np.empty(0, np.int32)
-    hit_rows, hit_values = np.empty(0, np.uint32), np.empty(0, np.float32)
+    output_begins, _, table_begins, tables, word_begins, _, _, _ = weights
+    hit_rows, hit_values = room[0], room[1]
     turn = 0
     while turn < n_pairs:
-        node = pair_nodes[order[turn]]
+        bundle = pair_bundles[order[turn]]
         stop, n_values = turn, 0
-        while stop < n_pairs and pair_nodes[order[stop]] == node:
+        while stop < n_pairs and pair_bundles[order[stop]] == bundle:
             query = first + pair_queries[order[stop]]
             n_values += indptr[query + 1] - indptr[query]
             stop += 1
-        if hit_rows.size <= n_values:
-            hit_rows, hit_values = np.empty(n_values + 1, np.uint32), np.empty(n_values + 1, np.float32)
-        n_outputs = node_outputs[node + 1] - node_outputs[node]
-        n_words = node_words[node + 1] - node_words[node]
-        n_rows = np.int64(tables[node_tables[node] + N_ROWS]) if n_words else 0
+        n_outputs = output_begins[bundle + 1] - output_begins[bundle]
+        n_words = word_begins[bundle + 1] - word_begins[bundle]
+        n_rows = np.int64(tables[table_begins[bundle] + N_ROWS]) if n_words else 0
         n_blocks = -(-n_outputs // SPREAD)
         # Nanoseconds, roughly: a dense row is a few loads, a sparse one a loop of unforeseeable length.
         alone = n_values * (6.0 + n_words / (n_rows + 1))
         together = n_blocks * (10.0 * n_rows + 1.5 * n_values) + 2.0 * n_words + 1.5 * n_values
         if stop - turn > 1 and together < alone:
-            if spread.size < n_rows * SPREAD:
-                spread = on_cache_lines(n_rows * SPREAD)
-            if row_numbers.size < n_words:
-                row_numbers = np.empty(n_words, np.int32)
-            pairs = order[turn:stop]
-            score_together(
-                X,
-                first,
-                pair_queries[pairs],
-                scales,
-                node,
-                weights,
-                combiner,
-                pair_scores[pairs],
-                pair_begins[pairs],
-                scores,
-                spread,
-                row_numbers,
-                hit_rows,
-                hit_values,
-            )
+            margins_together(X, first, pairs, order[turn:stop], scales, bundle, weights, room, margins)
         else:
             for pair in order[turn:stop]:
                 query = pair_queries[pair]
                 begin, end = indptr[first + query], indptr[first + query + 1]
-                n_hits = hits_of(indices[begin:end], data[begin:end], node, weights, hit_rows, hit_values, 0)
-                own_scores = scores[pair_begins[pair] : pair_begins[pair] + n_outputs]
-                score_alone(
-                    n_hits, hit_rows, hit_values, scales[query], node, weights, combiner, pair_scores[pair], own_scores
-                )
+                n_hits = hits_of(indices[begin:end], data[begin:end], bundle, weights, hit_rows, hit_values, 0)
+                own = margins[pair_begins[pair] : pair_begins[pair] + n_outputs]
+                margins_alone(n_hits, hit_rows, hit_values, scales[query], bundle, weights, own)
         turn = stop

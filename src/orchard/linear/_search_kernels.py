@@ -1,13 +1,13 @@
 """Beam search over a trained tree, for one query or many.
 
-Queries go down the tree together, level by level, and those that reach the same node are scored one after the other,
-while its weights are in the cache.
+Queries go down the tree together, level by level, and those that reach the same bundle of nodes are scored one after
+the other, while its weights are in the cache.
 """
 
 import numpy as np
 from numba import njit
 
-from orchard.linear._scoring_kernels import score_pairs
+from orchard.linear._scoring_kernels import MOST_INNER_OUTPUTS, log_gain, margins_of_pairs
 
 _LARGEST_SCALE = 1e30  # a row that is shorter than all float32 can tell from zero is left as it is
 
@@ -33,17 +33,17 @@ def insert_best(score, item, n_best, best_scores, best_items):
 
 
 @njit(nogil=True, cache=True)
-def by_node(nodes, n_pairs, first_node, counts, order):
-    """order[:n_pairs] = the pairs sorted by node, stable; counts : int64 zeros, more than the level has nodes."""
+def by_bundle(bundles, n_pairs, first_bundle, counts, order):
+    """order[:n_pairs] = the pairs sorted by bundle, stable; counts : int64 zeros, more than there can be bundles."""
     largest = 0
     for pair in range(n_pairs):
-        number = nodes[pair] - first_node
+        number = bundles[pair] - first_bundle
         counts[number + 1] += 1
         largest = max(largest, number)
     for number in range(largest + 1):
         counts[number + 1] += counts[number]
     for pair in range(n_pairs):
-        number = nodes[pair] - first_node
+        number = bundles[pair] - first_bundle
         order[counts[number]] = pair
         counts[number] += 1
     counts[: largest + 2] = 0
@@ -66,113 +66,93 @@ def row_scales(X, first, last, normalise, scales):
 
 @njit(nogil=True, cache=True)
 def beam_search(
-    X, first, last, scales, tree, weights, combiner, discount, n_levels, beam_nodes, beam_scores, beam_sizes
+    X, first, last, scales, tree, weights, combiner, discount, n_levels, room, beam_nodes, beam_scores, beam_sizes
 ):
     """The best nodes of the rows first … last − 1 of X after `n_levels` levels; a leaf that is reached earlier stays.
 
-    scales : float32 (last − first,).  tree : (children, levels).
+    scales : float32 (last − first,).  tree : (children, levels, bands, bundles of the nodes, their first outputs).
     beam_nodes, beam_scores : int32, float32 (last − first, beam), receive the nodes and their log scores, best first.
     beam_sizes : int64 (last − first,).
     """
-    children, levels = tree
+    children, levels, bands, bundle_of, first_output = tree
+    output_begins = weights[0]
     n_queries, beam = beam_nodes.shape
-    widest = 1
-    for level in range(n_levels):
-        widest = max(widest, levels[level + 1] - levels[level])
-    pair_nodes = np.empty(n_queries * beam, np.int32)
+    widest, most_outputs = 1, weights[-1][MOST_INNER_OUTPUTS]
+    for band in range(bands.size - 1):
+        widest = max(widest, levels[bands[band] + 1] - levels[bands[band]])
+    pair_bundles = np.empty(n_queries * beam, np.int64)
     pair_queries = np.empty(n_queries * beam, np.int64)
-    pair_scores = np.empty(n_queries * beam, np.float32)
-    pair_begins = np.empty(n_queries * beam + 1, np.int64)
+    pair_begins = np.empty(n_queries * beam, np.int64)
     order = np.arange(n_queries * beam)
     counts = np.zeros(widest + 1 if n_queries > 1 else 0, np.int64)
-    scores = np.empty(0, np.float32)
-    best_scores, best_nodes = np.empty(beam, np.float32), np.empty(beam, np.int32)
+    margins = np.empty(n_queries * min(beam, widest) * most_outputs, np.float32)
+    begins = np.empty((n_queries, beam), np.int64)  # of the margins of the bundle that a node of the beam is in
+    scratch = np.empty(beam, np.float32), np.empty(beam, np.int64), np.empty(beam, np.int64)
 
     beam_sizes[:] = 1
     beam_nodes[:, 0] = 0
     beam_scores[:, 0] = 0
-    for level in range(n_levels):
-        n_pairs = 0
-        pair_begins[0] = 0
+    for band in range(bands.size - 1):
+        if bands[band] >= n_levels:
+            break
+        n_pairs, n_margins = 0, 0
         for query in range(n_queries):
             for place in range(beam_sizes[query]):
                 node = beam_nodes[query, place]
-                n_children = children[node + 1] - children[node]
-                if n_children:
-                    pair_nodes[n_pairs] = node
-                    pair_queries[n_pairs] = query
-                    pair_scores[n_pairs] = discount * beam_scores[query, place]
-                    pair_begins[n_pairs + 1] = pair_begins[n_pairs] + n_children
+                if children[node] < children[node + 1]:  # not a leaf, so the top of a bundle: bands begin here
+                    bundle = bundle_of[node]
+                    pair_bundles[n_pairs], pair_queries[n_pairs], pair_begins[n_pairs] = bundle, query, n_margins
+                    begins[query, place] = n_margins
+                    n_margins += output_begins[bundle + 1] - output_begins[bundle]
                     n_pairs += 1
         if n_pairs == 0:
             break
-        if scores.size < pair_begins[n_pairs]:
-            scores = np.empty(pair_begins[n_pairs], np.float32)
         if n_queries > 1:
-            by_node(pair_nodes, n_pairs, levels[level], counts, order)
-        pairs = (pair_nodes, pair_queries, pair_scores, pair_begins)
-        score_pairs(X, first, pairs, order[:n_pairs], scales, weights, combiner, scores)
-
-        pair = 0
-        for query in range(n_queries):
-            n_best = 0
-            for place in range(beam_sizes[query]):
-                node = beam_nodes[query, place]
-                first_child = children[node]
-                n_children = children[node + 1] - first_child
-                if n_children == 0:  # a leaf above the others keeps its place as long as its score does
-                    n_best = insert_best(beam_scores[query, place], node, n_best, best_scores, best_nodes)
-                    continue
-                for child in range(n_children):
-                    score = scores[pair_begins[pair] + child]
-                    n_best = insert_best(score, first_child + child, n_best, best_scores, best_nodes)
-                pair += 1
-            beam_sizes[query] = n_best
-            for place in range(n_best):
-                beam_nodes[query, place] = best_nodes[place]
-                beam_scores[query, place] = best_scores[place]
+            by_bundle(pair_bundles, n_pairs, bundle_of[levels[bands[band]]], counts, order)
+        pairs = (pair_bundles, pair_queries, pair_begins)
+        margins_of_pairs(X, first, pairs, order[:n_pairs], scales, weights, room, margins)
+        for _ in range(bands[band], min(bands[band + 1], n_levels)):
+            for query in range(n_queries):
+                one_level_down(
+                    (children, first_output),
+                    combiner,
+                    discount,
+                    margins,
+                    begins[query],
+                    beam_nodes[query],
+                    beam_scores[query],
+                    beam_sizes[query : query + 1],
+                    scratch,
+                )
 
 
 @njit(nogil=True, cache=True)
-def score_labels(
-    X,
-    first,
-    scales,
-    weights,
-    combiner,
-    discount,
-    beam_nodes,
-    beam_scores,
-    beam_sizes,
-    begins,
-    scores,
-):
-    """The log scores of all labels in the leaves of the beams, leaf by leaf.
+def one_level_down(tree, combiner, discount, margins, begins, nodes, scores, size, scratch):
+    """Replace the nodes of a query's beam by the best of their children; leaves keep their place as long as they can.
 
-    begins : int64 (n_queries · beam + 1,), where the scores of a query's place in the beam begin.
-    scores : float32 (begins[-1],).
+    begins, nodes, scores : (beam,), the node's margins begin at begins[place] + the first output of the node.
+    size : int64 (1,), how many there are.  scratch : float32, int64, int64 (beam,).
     """
-    node_outputs = weights[0]
-    n_queries, beam = beam_nodes.shape
-    pair_nodes = np.empty(n_queries * beam, np.int32)
-    pair_queries = np.empty(n_queries * beam, np.int64)
-    pair_scores = np.empty(n_queries * beam, np.float32)
-    pair_begins = np.empty(n_queries * beam, np.int64)
-    n_pairs = 0
-    for query in range(n_queries):
-        for place in range(beam_sizes[query]):
-            node = beam_nodes[query, place]
-            begin = begins[query * beam + place]
-            if node_outputs[node + 1] == node_outputs[node]:  # the edge to the leaf was the label's classifier
-                scores[begin] = beam_scores[query, place]
-                continue
-            pair_nodes[n_pairs] = node
-            pair_queries[n_pairs] = query
-            pair_scores[n_pairs] = discount * beam_scores[query, place]
-            pair_begins[n_pairs] = begin
-            n_pairs += 1
-    order = np.arange(n_pairs)
-    if n_queries > 1:
-        by_node(pair_nodes, n_pairs, 0, np.zeros(node_outputs.size, np.int64), order)
-    pairs = (pair_nodes, pair_queries, pair_scores, pair_begins)
-    score_pairs(X, first, pairs, order, scales, weights, combiner, scores)
+    children, first_output = tree
+    best_scores, best_items, old_begins = scratch
+    n_best = 0
+    for place in range(size[0]):
+        node = nodes[place]
+        old_begins[place] = begins[place]
+        item = np.int64(place) << 32
+        first_child, last_child = children[node], children[node + 1]
+        if first_child == last_child:
+            n_best = insert_best(scores[place], item | np.int64(node), n_best, best_scores, best_items)
+            continue
+        score = discount * scores[place]
+        if n_best == nodes.size and score <= best_scores[n_best - 1]:
+            continue  # an edge never adds to a score, so no child gets in
+        at = begins[place] + first_output[node] - first_child
+        for child in range(first_child, last_child):
+            gain = log_gain(margins[at + child], combiner)
+            n_best = insert_best(score + gain, item | np.int64(child), n_best, best_scores, best_items)
+    size[0] = n_best
+    for rank in range(n_best):
+        nodes[rank] = best_items[rank] & 0xFFFFFFFF
+        begins[rank] = old_begins[best_items[rank] >> 32]
+        scores[rank] = best_scores[rank]

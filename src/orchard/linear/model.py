@@ -6,7 +6,9 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from orchard.linear._layout_kernels import unpack
+from orchard.linear._layout_kernels import N_ROWS, unpack
+from orchard.linear._scoring_kernels import MOST_INNER_OUTPUTS, MOST_ROWS, MOST_WORDS
+from orchard.linear.bundles import Bundles, outputs_of_nodes
 from orchard.trees.label_tree import LabelTree
 
 
@@ -14,20 +16,21 @@ from orchard.trees.label_tree import LabelTree
 class TreeModel:
     """The weights of every node's classifiers; how they lie in `tables` and `words` is told in `_layout_kernels`.
 
-    A node has an output for each of its children or, if it is a leaf, for each of its labels; a leaf with one label
-    has none, since the edge that leads to it says it all (a root has no such edge).
+    A node has an output for each of its children or, if it is a leaf, for each of its labels (`outputs_of_nodes`);
+    the outputs of several nodes are stored together (`Bundles`).
 
     tree : LabelTree.  n_features : int.  biases : float32 (n_outputs,).  tables, words : uint32.
-    node_outputs, node_tables, node_words : int64 (n_nodes + 1), where a node's biases, table and words begin.
+    bundle_outputs, bundle_tables, bundle_words : int64 (n_bundles + 1), where its biases, table and words begin.
     """
 
     tree: LabelTree
+    bundles: Bundles
     n_features: int
-    node_outputs: np.ndarray
+    bundle_outputs: np.ndarray
     biases: np.ndarray
-    node_tables: np.ndarray
+    bundle_tables: np.ndarray
     tables: np.ndarray
-    node_words: np.ndarray
+    bundle_words: np.ndarray
     words: np.ndarray
 
     @property
@@ -35,83 +38,89 @@ class TreeModel:
         """The bytes of the weights and of what says where they belong, in memory."""
         return self.biases.nbytes + self.tables.nbytes + self.words.nbytes
 
-    def rows_of(self, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The weights of a node, one row per feature: (features, row_begins, outputs, weights)."""
-        table = self.tables[self.node_tables[node] : self.node_tables[node + 1]]
-        words = self.words[self.node_words[node] : self.node_words[node + 1]]
-        n_outputs = self.node_outputs[node + 1] - self.node_outputs[node]
-        return unpack(table, words, n_outputs, np.empty(0, self.code_type))
+    def rows_of(self, bundle: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The weights of a bundle, one row per feature: (features, row_begins, outputs, weights)."""
+        table = self.tables[self.bundle_tables[bundle] : self.bundle_tables[bundle + 1]]
+        words = self.words[self.bundle_words[bundle] : self.bundle_words[bundle + 1]]
+        return unpack(table, words, self.bundles.n_outputs[bundle], np.empty(0, self.code_type))
 
     def weights_of(self, node: int) -> tuple[sp.csr_matrix, np.ndarray]:
         """The classifiers of a node for people to look at: weights CSR (n_features, n_outputs) and biases."""
-        biases = self.biases[self.node_outputs[node] : self.node_outputs[node + 1]]
-        features, row_begins, outputs, weights = self.rows_of(node)
-        rows = np.repeat(features, np.diff(row_begins))
-        return sp.csr_matrix((weights, (rows, outputs)), shape=(self.n_features, biases.size)), biases
+        bundle, first = self.bundles.of_node[node], self.bundles.first_output[node]
+        own = slice(first, first + outputs_of_nodes(self.tree)[node])
+        features, row_begins, outputs, weights = self.rows_of(bundle)
+        shape = self.n_features, self.bundles.n_outputs[bundle]
+        W = sp.csr_matrix((weights, (np.repeat(features, np.diff(row_begins)), outputs)), shape=shape)
+        biases = self.biases[self.bundle_outputs[bundle] : self.bundle_outputs[bundle + 1]]
+        return W[:, own], biases[own]
 
     @cached_property
     def has_copies(self) -> bool:
         """Whether a label stands in more than one leaf."""
         return self.tree.label_indices.size > self.tree.n_labels
 
-    @cached_property
-    def most_outputs(self) -> int:
-        return int(outputs_of_nodes(self.tree).max())
-
     @property
     def code_type(self):
-        return code_type(self.most_outputs)
+        return code_type(self.bundles.most_outputs)
 
     @cached_property
     def for_search(self) -> tuple:
-        """The arrays that the search kernels take: (tree, weights)."""
-        tree = self.tree
+        """The arrays that the search kernels take: (inner tree, labels, weights)."""
+        tree, bundles = self.tree, self.bundles
+        heads = self.bundle_tables[:-1][np.diff(self.bundle_tables) > 0]
+        most = np.empty(3, np.int64)
+        most[MOST_ROWS] = self.tables[heads + N_ROWS].max(initial=0)
+        most[MOST_WORDS] = np.diff(self.bundle_words).max()
+        most[MOST_INNER_OUTPUTS] = bundles.n_outputs[bundles.of_node[~tree.is_leaf]].max(initial=0)
         return (
-            (tree.children, tree.levels, tree.label_indptr, tree.label_indices, tree.depth),
+            (tree.children, tree.levels, bundles.bands, bundles.of_node, bundles.first_output),
+            (tree.label_indptr, tree.label_indices, tree.depth),
             (
-                self.node_outputs,
+                self.bundle_outputs,
                 self.biases,
-                self.node_tables,
+                self.bundle_tables,
                 self.tables,
-                self.node_words,
+                self.bundle_words,
                 self.words.view(self.code_type),
                 self.words.view(np.float32),
+                most,
             ),
         )
 
 
 class ModelBuilder:
-    """Joins what was trained, node after node; the weights are never held twice.
+    """Joins what was trained, bundle after bundle; the weights are never held twice.
 
     room : at most how many biases, table words and words will come, if that is known.
     """
 
-    def __init__(self, tree: LabelTree, n_features: int, room: tuple[int, int, int] = (0, 0, 0)):
-        self.tree, self.n_features = tree, n_features
+    def __init__(self, tree: LabelTree, bundles: Bundles, n_features: int, room: tuple[int, int, int] = (0, 0, 0)):
+        self.tree, self.bundles, self.n_features = tree, bundles, n_features
         self.parts = [Growing(*part) for part in zip((np.float32, np.uint32, np.uint32), room, strict=True)]
-        self.begins = np.zeros((3, tree.n_nodes + 1), np.int64)
-        self.n_nodes = 0
+        self.begins = np.zeros((3, len(bundles) + 1), np.int64)
+        self.n_bundles = 0
 
     def add(self, biases: np.ndarray, table: np.ndarray, words: np.ndarray) -> None:
-        """The weights of the next node; empty arrays if it has no outputs."""
-        self.n_nodes += 1
+        """The weights of the next bundle; empty arrays if it has no outputs."""
+        self.n_bundles += 1
         for begins, part, array in zip(self.begins, self.parts, (biases, table, words), strict=True):
             part.append(array)
-            begins[self.n_nodes] = part.size
+            begins[self.n_bundles] = part.size
 
-    def so_far(self) -> TreeModel:
-        """A copy of what is there; a node that is still to come has no weights."""
-        return self._model([part.array[: part.size].copy() for part in self.parts])
+    def copy(self) -> "ModelBuilder":
+        """Another one with the same bundles so far."""
+        other = ModelBuilder(self.tree, self.bundles, self.n_features)
+        for part, own in zip(other.parts, self.parts, strict=True):
+            part.append(own.array[: own.size])
+        other.begins, other.n_bundles = self.begins.copy(), self.n_bundles
+        return other
 
     def model(self) -> TreeModel:
-        """What was added; the builder is empty then."""
-        return self._model([part.done() for part in self.parts])
-
-    def _model(self, arrays) -> TreeModel:
-        begins = self.begins.copy()
-        begins[:, self.n_nodes :] = begins[:, self.n_nodes, None]
-        (biases, tables, words), (node_outputs, node_tables, node_words) = arrays, begins
-        return TreeModel(self.tree, self.n_features, node_outputs, biases, node_tables, tables, node_words, words)
+        """What was added, all bundles; the builder is empty then."""
+        (biases, tables, words) = (part.done() for part in self.parts)
+        outputs, table_begins, word_begins = self.begins.copy()
+        begins_and_parts = outputs, biases, table_begins, tables, word_begins, words
+        return TreeModel(self.tree, self.bundles, self.n_features, *begins_and_parts)
 
 
 class Growing:
@@ -136,14 +145,6 @@ class Growing:
         return array
 
 
-def outputs_of_nodes(tree: LabelTree) -> np.ndarray:
-    """How many classifiers every node has, int64 (n_nodes,)."""
-    n_held = np.diff(tree.label_indptr)
-    needed = np.where(n_held == 1, 0, n_held)
-    needed[0] = n_held[0]
-    return np.where(tree.is_leaf, needed, np.diff(tree.children))
-
-
 def code_type(most_outputs: int):
-    """The type of an output's number within its node; the largest value is a mark."""
+    """The type of an output's number within its bundle; the largest value is a mark."""
     return np.uint16 if most_outputs < (1 << 16) - 1 else np.uint32

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import scipy.sparse as sp
 
-from orchard.linear import _ranking_kernels, _search_kernels
+from orchard.linear import _ranking_kernels, _scoring_kernels, _search_kernels
 from orchard.linear._scoring_kernels import LOG_SIGMOID
 from orchard.linear.inputs import check_parameter
 from orchard.linear.model import TreeModel
@@ -136,7 +136,7 @@ def beams(
     nodes, scores = np.empty((n, settings.beam), np.int32), np.empty((n, settings.beam), np.float32)
     sizes, scales = np.empty(n, np.int64), np.empty(n, np.float32)
     arrays = csr_arrays(X)
-    (children, levels, *_), weights = model.for_search
+    tree, _, weights = model.for_search
 
     def chunk(first, last):
         _refuse(_search_kernels.row_scales(arrays, first, last, settings.normalise, scales[first:last]))
@@ -145,11 +145,12 @@ def beams(
             first,
             last,
             scales[first:last],
-            (children, levels),
+            tree,
             weights,
             COMBINERS[settings.combiner],
             np.float32(settings.discount),
             n_levels,
+            _scoring_kernels.scoring_room(arrays, first, last, weights),
             nodes[first:last],
             scores[first:last],
             sizes[first:last],
@@ -186,7 +187,7 @@ def _label_scratch(n_labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _chunk(models: list[TreeModel], beam: int) -> int:
     """How many queries a thread takes at once; few where the scores of large leaves would fill the memory."""
-    leaves, labels = max(model.tree.n_leaves for model in models), max(model.most_outputs for model in models)
+    leaves, labels = max(model.tree.n_leaves for model in models), max(model.bundles.most_outputs for model in models)
     beam = min(beam, leaves)
     return max(1, min(QUERIES_OF_A_LEAF * leaves // beam, SCORES_AT_ONCE // max(1, labels * beam)))
 

@@ -9,16 +9,17 @@ from orchard.archives import read_archive, single, write_archive
 from orchard.errors import FormatError
 from orchard.linear import _storage_kernels
 from orchard.linear._layout_kernels import pack
-from orchard.linear.model import Growing, ModelBuilder, TreeModel, code_type, outputs_of_nodes
+from orchard.linear.bundles import Bundles
+from orchard.linear.model import Growing, ModelBuilder, TreeModel, code_type
 from orchard.trees.label_tree import LabelTree
 
-KIND, VERSION = "model", 1
+KIND, VERSION = "model", 2
 _ARRAYS = {
     "children": "iu",
     "label_indptr": "iu",
     "label_indices": "iu",
-    "node_rows": "iu",
-    "node_entries": "iu",
+    "bundle_rows": "iu",
+    "bundle_entries": "iu",
     "rows": "u",
     "outputs": "u",
     "weights": "f",
@@ -51,23 +52,23 @@ def load_models(path) -> tuple[dict, list[TreeModel]]:
 
 
 def _to_arrays(model: TreeModel) -> dict[str, np.ndarray]:
-    tree = model.tree
-    n_rows, n_entries = np.zeros(tree.n_nodes, np.int64), np.zeros(tree.n_nodes, np.int64)
+    tree, bundles = model.tree, model.bundles
+    n_rows, n_entries = np.zeros(len(bundles), np.int64), np.zeros(len(bundles), np.int64)
     rows, weights = Growing(np.uint8), Growing(np.float32)
-    outputs = Growing(np.min_scalar_type(max(0, model.most_outputs - 1)))
-    for node in range(tree.n_nodes):  # one by one: all of them at once would take the memory of several models
-        features, begins, node_outputs, node_weights = model.rows_of(node)
+    outputs = Growing(np.min_scalar_type(max(0, bundles.most_outputs - 1)))
+    for bundle in range(len(bundles)):  # one by one: all of them at once would take the memory of several models
+        features, begins, own_outputs, own_weights = model.rows_of(bundle)
         room = np.empty(10 * features.size, np.uint8)
         rows.append(room[: _storage_kernels.encode_rows(features, begins, room)])
-        outputs.append(node_outputs)
-        weights.append(node_weights)
-        n_rows[node], n_entries[node] = features.size, node_weights.size
+        outputs.append(own_outputs)
+        weights.append(own_weights)
+        n_rows[bundle], n_entries[bundle] = features.size, own_weights.size
     return {
         "children": _smallest(tree.children),
         "label_indptr": _smallest(tree.label_indptr),
         "label_indices": _smallest(tree.label_indices),
-        "node_rows": _smallest(n_rows),
-        "node_entries": _smallest(n_entries),
+        "bundle_rows": _smallest(n_rows),
+        "bundle_entries": _smallest(n_entries),
         "rows": rows.done(),
         "outputs": outputs.done(),
         "weights": weights.done(),
@@ -98,38 +99,41 @@ def _from_arrays(part: dict[str, np.ndarray], n_features: int) -> TreeModel:
     tree = LabelTree(part["children"].astype(np.int64), part["label_indptr"].astype(np.int64), labels, n_labels)
     rows, outputs = part["rows"], part["outputs"]
     weights, biases = part["weights"].astype(np.float32, copy=False), part["biases"].astype(np.float32, copy=False)
-    n_outputs = outputs_of_nodes(tree)
+    bundles = Bundles(tree)
+    n_outputs = bundles.n_outputs
     if (
-        part["node_rows"].size != tree.n_nodes
-        or part["node_entries"].size != tree.n_nodes
-        or part["node_rows"].min() < 0
-        or (part["node_rows"] > part["node_entries"]).any()
-        or part["node_entries"].max() > weights.size
+        part["bundle_rows"].size != len(bundles)
+        or part["bundle_entries"].size != len(bundles)
+        or part["bundle_rows"].min() < 0
+        or (part["bundle_rows"] > part["bundle_entries"]).any()
+        or part["bundle_entries"].max() > weights.size
     ):
         raise ValueError("its nodes do not fit its weights")
-    node_entries = np.concatenate([[0], np.cumsum(part["node_entries"], dtype=np.int64)])
-    node_biases = np.concatenate([[0], np.cumsum(n_outputs)])
+    entry_begins = np.concatenate([[0], np.cumsum(part["bundle_entries"], dtype=np.int64)])
+    bias_begins = np.concatenate([[0], np.cumsum(n_outputs)])
     if (
-        not weights.size == outputs.size == node_entries[-1]
-        or biases.size != node_biases[-1]
+        not weights.size == outputs.size == entry_begins[-1]
+        or biases.size != bias_begins[-1]
         or not (np.isfinite(weights).all() and np.isfinite(biases).all())
     ):
         raise ValueError("its arrays do not fit together")
     kind = np.empty(0, code_type(n_outputs.max()))
     # A table has 3 words per row and a head at most; a row, dense or not, a word and 3 per entry (see _layout_kernels).
-    n_rows, n_entries = int(part["node_rows"].sum()), int(node_entries[-1])
-    builder = ModelBuilder(tree, n_features, (biases.size, 3 * n_rows + 8 * tree.n_nodes, n_rows + 3 * n_entries))
+    n_rows, n_entries = int(part["bundle_rows"].sum()), int(entry_begins[-1])
+    builder = ModelBuilder(
+        tree, bundles, n_features, (biases.size, 3 * n_rows + 8 * len(bundles), n_rows + 3 * n_entries)
+    )
     at = 0
-    for node in range(tree.n_nodes):
-        entries = slice(node_entries[node], node_entries[node + 1])
-        n_rows = int(part["node_rows"][node])
+    for bundle in range(len(bundles)):
+        entries = slice(entry_begins[bundle], entry_begins[bundle + 1])
+        n_rows = int(part["bundle_rows"][bundle])
         features, begins = np.empty(n_rows, np.int32), np.empty(n_rows + 1, np.int64)
         n_entries = entries.stop - entries.start
         at = _storage_kernels.decode_rows(rows, at, n_rows, n_entries, n_features, features, begins)
-        if at < 0 or not _storage_kernels.outputs_ascend(begins, outputs[entries], n_outputs[node]):
-            raise ValueError(f"the weights of node {node} make no sense")
-        packed = pack(features, begins, outputs[entries], weights[entries], n_outputs[node], kind)
-        builder.add(biases[node_biases[node] : node_biases[node + 1]], *packed)
+        if at < 0 or not _storage_kernels.outputs_ascend(begins, outputs[entries], n_outputs[bundle]):
+            raise ValueError(f"the weights of bundle {bundle} make no sense")
+        packed = pack(features, begins, outputs[entries], weights[entries], n_outputs[bundle], kind)
+        builder.add(biases[bias_begins[bundle] : bias_begins[bundle + 1]], *packed)
     if at != rows.size:
-        raise ValueError("there are more weights than nodes")
+        raise ValueError("there are more weights than bundles")
     return builder.model()

@@ -13,7 +13,8 @@ import scipy.sparse as sp
 
 from orchard.linear import _solver_kernels, _training_kernels
 from orchard.linear._solver_kernels import NARROW, WIDE
-from orchard.linear.model import ModelBuilder, TreeModel, code_type, outputs_of_nodes
+from orchard.linear.bundles import Bundles, outputs_of_nodes
+from orchard.linear.model import ModelBuilder, TreeModel, code_type
 from orchard.linear.search import SearchSettings, beams
 from orchard.threads import cancelling, n_threads
 from orchard.trees.label_tree import LabelTree
@@ -22,7 +23,7 @@ LOSSES = ("squared-hinge", "logistic")
 NEGATIVES = ("tfn", "man", "tfn+man")
 # A node with more labels than this is trained in several jobs, so that threads can share one-vs-all.
 LABELS_OF_A_JOB = 512
-MOST_WEIGHTS = 1 << 30  # of a node: places in it are counted in 32 bits
+MOST_WEIGHTS = 1 << 30  # of a bundle: places in it are counted in 32 bits
 
 logger = logging.getLogger("orchard")
 
@@ -107,14 +108,17 @@ class TreeTrainer:
         self.n_samples, self.n_features = X.shape
         self.of_labels, self.of_nodes = samples_of_labels(Y), samples_of_nodes(Y, tree)
         self.n_outputs = outputs_of_nodes(tree)
-        self.kind = np.empty(0, code_type(self.n_outputs.max()))
-        self.trained = ModelBuilder(tree, self.n_features)
+        self.bundles = Bundles(tree)
+        self.kind = np.empty(0, code_type(self.bundles.most_outputs))
+        self._trained = ModelBuilder(tree, self.bundles, self.n_features)
+        self._pieces = {}  # of bundles that wait for other nodes or for the bundles before them
+        self._n_missing = self.bundles.n_nodes.copy()
         self._scratch = threading.local()
 
     def train(self, nodes: np.ndarray, n_jobs: int, samples_of: Lists | None = None) -> None:
-        """Train the nodes that come next, on the samples of each (by default: teacher forcing).
+        """Train these nodes, each on its samples (by default: teacher forcing); those of a bundle in ascending order.
 
-        Nodes are in breadth-first order, so the most expensive come first and threads end at about the same time.
+        Nodes near the root are the most expensive: come they first, threads end at about the same time.
         """
         samples_of = samples_of or self.of_nodes
         progress = Progress("trained", "nodes", len(nodes))
@@ -122,19 +126,41 @@ class TreeTrainer:
             jobs = deque()
             for node in nodes:
                 cuts = [*range(0, self.n_outputs[node], LABELS_OF_A_JOB), self.n_outputs[node]]
-                jobs.append(
-                    [
-                        pool.submit(self._train_piece, node, samples_of[node], *cut, whole=len(cuts) == 2)
-                        for cut in pairwise(cuts)
-                    ]
-                )
+                whole = len(cuts) == 2 and self.bundles.n_nodes[self.bundles.of_node[node]] == 1
+                pieces = [
+                    pool.submit(self._train_piece, node, samples_of[node], *cut, whole=whole) for cut in pairwise(cuts)
+                ]
+                jobs.append((node, pieces))
             while jobs:
-                pieces = [job.result() for job in jobs.popleft()]
-                self.trained.add(*(pieces[0] if len(pieces) == 1 else self._join(pieces)))
+                node, pieces = jobs.popleft()
+                self._collect(node, [piece.result() for piece in pieces])
                 progress.step()
 
+    def _collect(self, node, pieces):
+        """Keep what was trained until its bundle is complete, and the bundles before it are."""
+        bundle = self.bundles.of_node[node]
+        self._pieces.setdefault(bundle, []).extend(pieces)
+        self._n_missing[bundle] -= 1
+        while self._trained.n_bundles < len(self.bundles) and self._n_missing[self._trained.n_bundles] == 0:
+            self._add_next(self._trained)
+
+    def _add_next(self, builder):
+        builder.add(*self._join(self._pieces.pop(builder.n_bundles, []), self.bundles.n_outputs[builder.n_bundles]))
+
+    def model(self) -> TreeModel:
+        """All nodes, which must have been trained; the trainer is empty then."""
+        return self._trained.model()
+
+    def model_so_far(self) -> TreeModel:
+        """A copy of what is there; a node that is still to come has no weights."""
+        builder, pieces = self._trained.copy(), dict(self._pieces)
+        while builder.n_bundles < len(self.bundles):
+            self._add_next(builder)
+        self._pieces = pieces
+        return builder.model()
+
     def _train_piece(self, node, samples, first, last, whole):
-        """The classifiers first … last − 1 of a node; packed, if they are the whole node."""
+        """The classifiers first … last − 1 of a node; packed, if they are a whole bundle."""
         tree, settings = self.tree, self.settings
         if tree.is_leaf[node]:
             lists, outputs = self.of_labels, tree.labels_of(node)[first:last].astype(np.int64)
@@ -163,17 +189,24 @@ class TreeTrainer:
     def _packed(self, output_indptr, features, weights, biases):
         if features.size >= MOST_WEIGHTS:
             raise ValueError(
-                f"a node keeps {features.size} weights, at most {MOST_WEIGHTS} are possible: raise `threshold`"
+                f"a bundle keeps {features.size} weights, at most {MOST_WEIGHTS} are possible: raise `threshold`"
             )
         _, counts, bitmap, _ = self._thread_scratch()
         return biases, *_training_kernels.pack_outputs(output_indptr, features, weights, counts, bitmap, self.kind)
 
-    def _join(self, pieces):
-        if not pieces:  # a leaf with one label: no classifier
+    def _join(self, pieces, n_outputs):
+        """The pieces of a bundle as one, packed; outputs that are still to come (the last ones) get no weights."""
+        if len(pieces) == 1 and len(pieces[0]) == 3:  # packed already
+            return pieces[0]
+        if n_outputs == 0:  # a leaf with one label: no classifier
             return np.empty(0, np.float32), np.empty(0, np.uint32), np.empty(0, np.uint32)
-        counts = np.concatenate([np.diff(piece[0]) for piece in pieces])
-        features, weights, biases = (np.concatenate(arrays) for arrays in list(zip(*pieces, strict=True))[1:])
-        return self._packed(np.concatenate([[0], np.cumsum(counts)]), features, weights, biases)
+        nothing = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32), np.empty(0, np.float32)
+        indptrs, *rest = zip(nothing, *pieces, strict=True)
+        features, weights, biases = (np.concatenate(arrays) for arrays in rest)
+        counts = np.zeros(n_outputs, np.int64)
+        counts[: biases.size] = np.concatenate([np.diff(indptr) for indptr in indptrs])
+        biases = np.append(biases, np.zeros(n_outputs - biases.size, np.float32))
+        return self._packed(np.append(0, np.cumsum(counts)), features, weights, biases)
 
     def _thread_scratch(self):
         if not hasattr(self._scratch, "arrays"):
@@ -240,19 +273,19 @@ def train_tree(
     n_jobs = n_threads(n_jobs)
     trainer = TreeTrainer(X, Y, tree, settings, seed)
     if negatives == "tfn":
-        trainer.train(np.arange(tree.n_nodes), n_jobs)
-        return trainer.trained.model()
+        trainer.train(trainer.bundles.order, n_jobs)
+        return trainer.model()
     search = replace(search or SearchSettings(), normalise=False)  # X is as it should be
     for level, (first, last) in enumerate(pairwise(tree.levels)):
         nodes = np.arange(first, last)
         samples_of = trainer.of_nodes
         if level > 0:
-            reached, _, n_reached = beams(trainer.trained.so_far(), X, search, n_levels=level, n_jobs=n_jobs)
+            reached, _, n_reached = beams(trainer.model_so_far(), X, search, n_levels=level, n_jobs=n_jobs)
             samples_of = _reached_lists(reached, n_reached, tree.n_nodes)
             if negatives == "tfn+man":
                 samples_of = samples_of.union(trainer.of_nodes, nodes)
         trainer.train(nodes, n_jobs, samples_of)
-    return trainer.trained.model()
+    return trainer.model()
 
 
 def _reached_lists(nodes: np.ndarray, sizes: np.ndarray, n_nodes: int) -> Lists:
