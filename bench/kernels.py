@@ -92,7 +92,7 @@ def dual_descent() -> HotKernel:
     lengths = X.getnnz(axis=1)
     leaf = max(np.flatnonzero(tree.is_leaf), key=lambda node: lengths[trainer.of_nodes[node]].sum())
     samples = trainer.of_nodes[leaf]
-    run = partial(trainer._train_piece, leaf, samples, 0, len(tree.labels_of(leaf)), whole=True)
+    run = partial(trainer._train_piece, np.array([leaf]), samples, 0, len(tree.labels_of(leaf)), whole=True)
 
     # The kernel counts its visits, and the trainer does not hand them on.
     results, kernel = [], _solver_kernels.solve_wide
@@ -121,7 +121,7 @@ def batch_search() -> HotKernel:
     X_test = load_csr(data.UNIT_ROWS / _DATASET / "X.tst.npz")
     tree = merged_label_tree(_embeddings())
     trainer = TreeTrainer(X, Y, tree, SolverSettings(), seed=0)
-    trainer.train(trainer.bundles.order, n_jobs=1)
+    trainer.train_bundles(np.arange(len(trainer.bundles)), n_jobs=1)
     model = trainer.model()
     settings = SearchSettings(combiner="l3-hinge")
 

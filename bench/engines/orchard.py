@@ -45,9 +45,12 @@ class Adapter(Engine):
 
 
 def small_problem():
-    """X (400, 200) and Y (400, 300): with leaves of 100 labels a tree of several levels, in a moment."""
+    """X (400, 200) and Y (400, 1600): with leaves of 100 labels a tree that needs every kernel, in a moment.
+
+    A binary one has four levels: three that are trained together, and nodes below with two classifiers alone.
+    """
     random = np.random.default_rng(0)
     X = sp.random(400, 200, 0.1, "csr", np.float32, random_state=random)
-    Y = sp.random(400, 300, 0.02, "csr", np.float32, random_state=random)
+    Y = sp.random(400, 1600, 0.005, "csr", np.float32, random_state=random)
     Y.data[:] = 1
     return X, Y

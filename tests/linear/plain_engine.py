@@ -97,7 +97,7 @@ def one_vs_all(X, Y, samples=None, seed=0, **settings):
     trainer = TreeTrainer(X, Y, tree, settings, seed)
     samples = np.arange(X.shape[0]) if samples is None else np.asarray(samples)
     lists = Lists(np.array([0, samples.size]), samples.astype(np.int32))
-    trainer.train(np.array([0]), 1, lists)
+    trainer.train_nodes(np.array([0]), lists, 1)
     W, biases = trainer.model().weights_of(0)
     return np.column_stack([W.toarray().T, biases / settings.bias if settings.bias else biases])
 

@@ -20,14 +20,14 @@ def binary_tree(depth):
     return LabelTree.from_groups(grow(0, 2**depth))
 
 
-def test_four_binary_levels_are_one_bundle():
-    """2 + 4 + 8 + 16 = 30 classifiers; the level below begins 16 new bundles, and each leaf is one of its own."""
+def test_three_binary_levels_are_one_bundle():
+    """2 + 4 + 8 = 14 classifiers; the level below begins 8 new bundles, and each leaf is one of its own."""
     tree = binary_tree(6)
     bundles = Bundles(tree)
-    assert bundles.bands.tolist() == [0, 4, 6]
-    assert bundles.n_nodes.tolist() == [15] + 16 * [3] + 64 * [1]
-    assert bundles.n_outputs.tolist() == [30] + 16 * [6] + 64 * [2]
-    assert bundles.first_output[:15].tolist() == list(range(0, 30, 2))
+    assert bundles.bands.tolist() == [0, 3, 6]
+    assert bundles.n_nodes.tolist() == 9 * [7] + 64 * [1]
+    assert bundles.n_outputs.tolist() == 9 * [14] + 64 * [2]
+    assert bundles.first_output[:7].tolist() == list(range(0, 14, 2))
 
 
 def test_wide_nodes_stay_alone():

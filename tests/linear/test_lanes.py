@@ -5,7 +5,15 @@ import pytest
 from numba import njit
 
 from orchard.linear import _lanes
-from orchard.linear._lanes import fma, lanes_add, lanes_dot, lanes_dot_in_order, lanes_hinge_step
+from orchard.linear._lanes import (
+    fma,
+    lanes_above,
+    lanes_add,
+    lanes_clear,
+    lanes_dot,
+    lanes_dot_in_order,
+    lanes_hinge_step,
+)
 from orchard.linear._solver_kernels import on_cache_lines
 
 WIDTHS = (4, 16, 32)
@@ -28,10 +36,19 @@ def kernels_of(width):
         lanes_add(width, W, indices, values, begin, end, lanes)
 
     @njit
-    def hinge_step(state, alpha, at, positives, bias, diagonals, inverses):
-        return lanes_hinge_step(width, state, alpha, at, positives, bias, diagonals, inverses)
+    def hinge_step(state, alpha, at, positives, members, bias, diagonals, inverses):
+        return lanes_hinge_step(width, state, alpha, at, positives, members, bias, diagonals, inverses)
 
-    return {"dot": dot, "dot_in_order": dot_in_order, "add": add, "hinge_step": hinge_step}
+    @njit
+    def above(W, row, threshold):
+        return lanes_above(width, W, row, threshold)
+
+    @njit
+    def clear(W, row, lanes):
+        lanes_clear(width, W, row, lanes)
+
+    kernels = dot, dot_in_order, add, hinge_step, above, clear
+    return {kernel.__name__: kernel for kernel in kernels}
 
 
 KERNELS = {width: kernels_of(width) for width in WIDTHS}
@@ -116,6 +133,29 @@ def test_a_fused_multiply_add_rounds_once():
     assert one_fma(a, a, c) == np.float32(2**-24)
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_weights_that_reach_the_threshold_are_told(width):
+    """Either sign, the threshold itself included; a weight of 0 never, not even where all others are kept."""
+    W = np.random.default_rng(width).normal(size=(3, width)).astype(np.float32)
+    W[1, 0], W[1, 1], W[1, 2], W[1, 3] = 0.5, -0.5, 0.0, np.nextafter(np.float32(0.5), np.float32(0))
+    for threshold in (0.5, 0.0):
+        expected = (np.abs(W[1]) >= threshold) & (W[1] != 0)
+        found = int(KERNELS[width]["above"](W, 1, np.float32(threshold)))
+        assert [found >> lane & 1 == 1 for lane in range(width)] == expected.tolist() and found >> width == 0
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_some_lanes_of_a_row_are_cleared(width):
+    """Those whose bits are set, and nothing else."""
+    rng = np.random.default_rng(width)
+    W = rng.normal(size=(3, width)).astype(np.float32)
+    lanes = rng.integers(0, 2**width, dtype=np.uint64).astype(np.uint32)
+    expected = W.copy()
+    expected[1, (int(lanes) >> np.arange(width)) & 1 == 1] = 0
+    KERNELS[width]["clear"](W, 1, lanes)
+    np.testing.assert_array_equal(W, expected)
+
+
 def rows_of(state, width):
     names = ("DOT", "STEP", "BIAS", "HIGHEST", "LOWEST", "CEILING", "MOVING")
     return {name: state.reshape(-1, width)[getattr(_lanes, name)] for name in names}
@@ -132,33 +172,35 @@ def test_one_coordinate_step_is_that_of_the_paper(width, seed):
     row["MOVING"][:] = rng.random(width) < 0.7
     alpha = np.maximum(0, rng.normal(size=3 * width)).astype(np.float32)
     positives = rng.integers(0, 2**width, dtype=np.uint64).astype(np.uint32)
+    members = rng.integers(0, 2**width, dtype=np.uint64).astype(np.uint32)
     bias = np.float32(rng.integers(2))
     diagonals = np.float32(0.5), np.float32(0.25)
     inverses = np.float32(1 / 2.5), np.float32(1 / 2.25)
 
-    is_positive = (int(positives) >> np.arange(width)) & 1 == 1
+    is_positive, is_member = ((int(word) >> np.arange(width)) & 1 == 1 for word in (positives, members))
     y = np.where(is_positive, 1.0, -1.0)
     old = {name: values.astype(np.float64) for name, values in row.items()}
     a = alpha[width : 2 * width].astype(np.float64)
     gradient = y * (old["DOT"] + bias * old["BIAS"]) - 1 + a * np.where(is_positive, *diagonals)
     projected = np.where((a == 0) & (gradient > 0), 0, gradient)
     new = np.maximum(0, a - gradient * np.where(is_positive, *inverses))
-    delta = (new - a) * old["MOVING"]
+    delta = np.where(is_member, (new - a) * old["MOVING"], 0)
     others = alpha[:width].copy(), alpha[2 * width :].copy()
 
-    flags = int(KERNELS[width]["hinge_step"](state, alpha, width, positives, bias, diagonals, inverses))
+    flags = int(KERNELS[width]["hinge_step"](state, alpha, width, positives, members, bias, diagonals, inverses))
     close = {"rtol": 1e-5, "atol": 1e-6}
     np.testing.assert_allclose(alpha[width : 2 * width], a + delta, **close)
     np.testing.assert_allclose(row["STEP"], y * delta, **close)
     np.testing.assert_allclose(row["BIAS"], old["BIAS"] + bias * y * delta, **close)
-    np.testing.assert_allclose(row["HIGHEST"], np.maximum(old["HIGHEST"], projected), **close)
-    np.testing.assert_allclose(row["LOWEST"], np.minimum(old["LOWEST"], projected), **close)
+    for name, widened in (("HIGHEST", np.maximum), ("LOWEST", np.minimum)):
+        expected = np.where(is_member, widened(old[name], projected), old[name])
+        np.testing.assert_allclose(row[name], expected, **close)
     for name in ("DOT", "CEILING", "MOVING"):
         np.testing.assert_array_equal(row[name], old[name].astype(np.float32))
     np.testing.assert_array_equal(alpha[:width], others[0])
     np.testing.assert_array_equal(alpha[2 * width :], others[1])
     must_see, moved = ([flags >> (first + lane) & 1 == 1 for lane in range(width)] for first in (0, 32))
-    np.testing.assert_array_equal(must_see, (a > 0) | (gradient <= old["CEILING"]))
+    np.testing.assert_array_equal(must_see, is_member & ((a > 0) | (gradient <= old["CEILING"])))
     np.testing.assert_array_equal(moved, delta != 0)
     assert flags >> (32 + width) == 0
 

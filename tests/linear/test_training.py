@@ -1,5 +1,7 @@
 """Which samples a node sees, and that its classifiers depend on nothing else."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from plain_engine import minimum, one_vs_all, plain_beam, random_tree, random_X, random_Y
 
 from orchard.linear import _training_kernels, training
+from orchard.linear.bundles import Bundles
 from orchard.linear.search import SearchSettings
 from orchard.linear.training import Lists, SolverSettings, TreeTrainer, samples_of_labels, samples_of_nodes, train_tree
 
@@ -74,11 +77,16 @@ def test_the_union_of_lists():
     assert both.indices.dtype == np.int32
 
 
-@pytest.mark.parametrize("copies", [0, 1])
-def test_every_edge_solves_its_own_problem(copies):
-    """Child against siblings and label against label, on the node's samples alone, to the minimum."""
-    X, Y, tree = random_problem(3, copies=copies)
-    model = train_tree(X, Y, tree, EXACT, n_jobs=2)
+@pytest.mark.parametrize("loss", ["squared-hinge", "logistic"])
+@pytest.mark.parametrize(("seed", "copies"), [(3, 0), (3, 1), (4, 0)])
+def test_every_edge_solves_its_own_problem(seed, copies, loss):
+    """Child against siblings and label against label, on the node's samples alone, to the minimum.
+
+    Nodes of a bundle are trained at once, although each has samples of its own.
+    """
+    X, Y, tree = random_problem(seed, copies=copies)
+    assert (Bundles(tree).n_nodes > 1).any()
+    model = train_tree(X, Y, tree, replace(EXACT, loss=loss), n_jobs=2)
     seen = plain_teacher_forcing(Y, tree)
     n_checked = 0
     for node in range(tree.n_nodes):
@@ -89,7 +97,7 @@ def test_every_edge_solves_its_own_problem(copies):
         y = positives_of(Y, tree, node)[seen[node]]
         assert W.shape == (X.shape[1], y.shape[1]) and biases.shape == (y.shape[1],)
         for output in range(y.shape[1]):
-            best = minimum(X[seen[node]], np.where(y[:, output], 1.0, -1.0))
+            best = minimum(X[seen[node]], np.where(y[:, output], 1.0, -1.0), loss=loss)
             np.testing.assert_allclose(np.append(W[:, [output]].toarray(), biases[output]), best, atol=3e-4)
             n_checked += 1
     assert n_checked > 15
@@ -101,9 +109,10 @@ def seen(monkeypatch):
     lists = {}
     train_piece = TreeTrainer._train_piece
 
-    def watched(self, node, samples, *arguments, **options):
+    def watched(self, nodes, samples, *arguments, **options):
+        (node,) = nodes
         lists[int(node)] = np.array(samples)
-        return train_piece(self, node, samples, *arguments, **options)
+        return train_piece(self, nodes, samples, *arguments, **options)
 
     monkeypatch.setattr(TreeTrainer, "_train_piece", watched)
     return lists
@@ -151,13 +160,15 @@ def test_threads_do_not_change_a_bit_of_the_model(monkeypatch, negatives, loss):
     assert not np.array_equal(models[0].biases, different.biases)
 
 
-def test_nodes_can_be_trained_a_few_at_a_time():
-    """Scratch is clean after every node: one by one and with looks at what is there, they come out as all at once."""
+def test_bundles_can_be_trained_a_few_at_a_time():
+    """Scratch is clean after every one: one by one and with looks at what is there, they come out as all at once."""
     X, Y, tree = random_problem(5)
     at_once, one_by_one = (TreeTrainer(X, Y, tree, SolverSettings(threshold=0.01), 0) for _ in range(2))
-    at_once.train(np.arange(tree.n_nodes), 1)
-    for node in range(tree.n_nodes):
-        one_by_one.train(np.array([node]), 1)
+    n_bundles = len(at_once.bundles)
+    assert n_bundles < tree.n_nodes
+    at_once.train_bundles(np.arange(n_bundles), 1)
+    for bundle in range(n_bundles):
+        one_by_one.train_bundles([bundle], 1)
         so_far = one_by_one.model_so_far()
     assert_same_models(at_once.model(), so_far)
     assert_same_models(one_by_one.model(), so_far)

@@ -46,9 +46,7 @@ class _Lanes:
         feature = builder.zext(builder.load(builder.gep(self.indices, [entry])), entry.type)
         pointer = builder.gep(self.matrix, [feature])
         value = builder.load(builder.gep(self.values, [entry]))
-        single = builder.insert_element(ir.Constant(self.vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), self.width), [0] * self.width)
-        return pointer, builder.shuffle_vector(single, ir.Constant(self.vector, ir.Undefined), zeros)
+        return pointer, _splat(builder, value, self.width)
 
     def load(self, pointer):
         value = self.builder.load(pointer)
@@ -59,9 +57,47 @@ class _Lanes:
         self.builder.store(value, pointer).align = 4
 
 
-def _signature(result, width, W, indices, values, begin, end, lanes):
+class _Row:
+    """Emits what the kernels of one row of W share; their arguments begin with width, W, row."""
+
+    def __init__(self, context, builder, signature, arguments):
+        self.builder, self.width = builder, signature.args[0].literal_value
+        self.vector = ir.VectorType(ir.FloatType(), self.width)
+        self.zeros = ir.Constant(self.vector, [0.0] * self.width)
+        matrix = _data_pointer(context, builder, signature.args[1], arguments[1])
+        self.pointer = builder.gep(builder.bitcast(matrix, self.vector.as_pointer()), [arguments[2]])
+
+    def load(self):
+        value = self.builder.load(self.pointer)
+        value.align = 4
+        return value
+
+    def store(self, value):
+        self.builder.store(value, self.pointer).align = 4
+
+    def splat(self, value):
+        return _splat(self.builder, value, self.width)
+
+    def function(self, name, n_arguments):
+        kind = ir.FunctionType(self.vector, [self.vector] * n_arguments)
+        return cgutils.get_or_insert_function(self.builder.module, kind, f"llvm.{name}.v{self.width}f32")
+
+
+def _splat(builder, value, width):
+    """The same value in every lane."""
+    kind, word = ir.VectorType(value.type, width), ir.IntType(32)
+    single = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(word, 0))
+    zeros = ir.Constant(ir.VectorType(word, width), [0] * width)
+    return builder.shuffle_vector(single, ir.Constant(kind, ir.Undefined), zeros)
+
+
+def _refuse_variable(width):
     if not isinstance(width, types.IntegerLiteral):
         raise TypingError("the number of lanes must be a constant")
+
+
+def _signature(result, width, W, indices, values, begin, end, lanes):
+    _refuse_variable(width)
     return result(width, W, indices, values, types.intp, types.intp, lanes)
 
 
@@ -140,14 +176,14 @@ def lanes_add(typing_context, width, W, indices, values, begin, end, lanes):
 
 
 @intrinsic(prefer_literal=True)
-def lanes_hinge_step(typing_context, width, state, alpha, at, positives, bias, diagonals, inverses):
+def lanes_hinge_step(typing_context, width, state, alpha, at, positives, members, bias, diagonals, inverses):
     """One coordinate step of every lane for one sample: L2-regularised squared hinge, dual (Hsieh et al. 2008, Alg. 1).
 
     state : float32 (N_STATE_ROWS · width,).  DOT holds w·x without the bias; STEP receives y·Δα, which the caller adds
         to W; BIAS is the bias' weight, updated here; HIGHEST and LOWEST widen to the projected gradient; a variable
         at zero whose gradient exceeds CEILING can be left out of the next pass; lanes whose MOVING is 0 stay (else 1).
     alpha : float32, the dual variables of the sample in alpha[at : at + width].
-    positives : uint32, bit b is set where the sample is a positive of lane b.
+    positives, members : uint32, bit b is set where the sample is a positive of lane b, and where lane b has it at all.
     diagonals, inverses : pairs of float32, (for positives, for negatives): 1/(2C) plus the share of x that is in no
         other row, and 1 / Q_ii.
     Returns uint64: bit b is set if lane b must see the sample again, bit 32 + b if lane b moved.
@@ -176,10 +212,7 @@ def lanes_hinge_step(typing_context, width, state, alpha, at, positives, bias, d
             return ir.Constant(vector, [value] * width)
 
         def splat(value):
-            kind = ir.VectorType(value.type, width)
-            single = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(word, 0))
-            zeros = ir.Constant(ir.VectorType(word, width), [0] * width)
-            return builder.shuffle_vector(single, ir.Constant(kind, ir.Undefined), zeros)
+            return _splat(builder, value, width)
 
         def bits(flags):
             return builder.zext(builder.bitcast(flags, ir.IntType(width)), wide)
@@ -190,13 +223,16 @@ def lanes_hinge_step(typing_context, width, state, alpha, at, positives, bias, d
 
         masks = ir.Constant(ir.VectorType(word, width), [1 << b for b in range(width)])
         no_bits = ir.Constant(ir.VectorType(word, width), [0] * width)
-        positive = builder.icmp_unsigned("!=", builder.and_(splat(arguments[4]), masks), no_bits)
+        positive, member = (
+            builder.icmp_unsigned("!=", builder.and_(splat(bits_of_sample), masks), no_bits)
+            for bits_of_sample in arguments[4:6]
+        )
         y = builder.select(positive, constant(1.0), constant(-1.0))
         diagonal, inverse = (
             builder.select(positive, *(splat(builder.extract_value(pair, side)) for side in (0, 1)))
-            for pair in arguments[6:8]
+            for pair in arguments[7:9]
         )
-        bias, bias_weight = splat(arguments[5]), load(row(BIAS))
+        bias, bias_weight = splat(arguments[6]), load(row(BIAS))
         margin = builder.fmul(y, builder.call(fma, [bias, bias_weight, load(row(DOT))]))
         a = load(alphas)
         gradient = builder.call(fma, [a, diagonal, builder.fsub(margin, constant(1.0))])
@@ -205,25 +241,62 @@ def lanes_hinge_step(typing_context, width, state, alpha, at, positives, bias, d
         uphill = builder.and_(at_zero, builder.fcmp_ordered(">", gradient, constant(0.0)))
         projected = builder.select(uphill, constant(0.0), gradient)
         highest, lowest = load(row(HIGHEST)), load(row(LOWEST))
-        store(builder.select(builder.fcmp_ordered(">", projected, highest), projected, highest), row(HIGHEST))
-        store(builder.select(builder.fcmp_ordered("<", projected, lowest), projected, lowest), row(LOWEST))
+        higher = builder.and_(member, builder.fcmp_ordered(">", projected, highest))
+        store(builder.select(higher, projected, highest), row(HIGHEST))
+        lower = builder.and_(member, builder.fcmp_ordered("<", projected, lowest))
+        store(builder.select(lower, projected, lowest), row(LOWEST))
         shrunk = builder.and_(at_zero, builder.fcmp_ordered(">", gradient, load(row(CEILING))))
+        needed = builder.and_(member, builder.not_(shrunk))
 
         new = builder.fsub(a, builder.fmul(gradient, inverse))
         new = builder.select(builder.fcmp_ordered(">", new, constant(0.0)), new, constant(0.0))
         delta = builder.fmul(builder.fsub(new, a), load(row(MOVING)))
+        delta = builder.select(member, delta, constant(0.0))
         store(builder.fadd(a, delta), alphas)
         step = builder.fmul(y, delta)
         store(step, row(STEP))
         store(builder.call(fma, [bias, step, bias_weight]), row(BIAS))
 
         moved = bits(builder.fcmp_unordered("!=", delta, constant(0.0)))
-        return builder.or_(bits(builder.not_(shrunk)), builder.shl(moved, ir.Constant(wide, 32)))
+        return builder.or_(bits(needed), builder.shl(moved, ir.Constant(wide, 32)))
 
-    if not isinstance(width, types.IntegerLiteral):
-        raise TypingError("the number of lanes must be a constant")
+    _refuse_variable(width)
     pair = types.UniTuple(types.float32, 2)
-    return types.uint64(width, state, alpha, types.intp, types.uint32, types.float32, pair, pair), emit
+    word = types.uint32
+    return types.uint64(width, state, alpha, types.intp, word, word, types.float32, pair, pair), emit
+
+
+@intrinsic(prefer_literal=True)
+def lanes_above(typing_context, width, W, row, threshold):
+    """uint32: bit b is set if |W[row, b]| is at least `threshold` and not 0.  W : float32 (n, width)."""
+
+    def emit(context, builder, signature, arguments):
+        code = _Row(context, builder, signature, arguments)
+        value = code.load()
+        size = builder.call(code.function("fabs", 1), [value])
+        is_large = builder.fcmp_ordered(">=", size, code.splat(arguments[3]))
+        is_large = builder.and_(is_large, builder.fcmp_unordered("!=", value, code.zeros))
+        return builder.zext(builder.bitcast(is_large, ir.IntType(code.width)), ir.IntType(32))
+
+    _refuse_variable(width)
+    return types.uint32(width, W, types.intp, types.float32), emit
+
+
+@intrinsic(prefer_literal=True)
+def lanes_clear(typing_context, width, W, row, lanes):
+    """W[row, b] = 0 for the lanes b whose bit is set in `lanes`, uint32.  W : float32 (n, width)."""
+
+    def emit(context, builder, signature, arguments):
+        code = _Row(context, builder, signature, arguments)
+        word = ir.IntType(32)
+        masks = ir.Constant(ir.VectorType(word, code.width), [1 << b for b in range(code.width)])
+        no_bits = ir.Constant(ir.VectorType(word, code.width), [0] * code.width)
+        is_cleared = builder.icmp_unsigned("!=", builder.and_(code.splat(arguments[3]), masks), no_bits)
+        code.store(builder.select(is_cleared, code.zeros, code.load()))
+        return context.get_dummy_value()
+
+    _refuse_variable(width)
+    return types.void(width, W, types.intp, types.uint32), emit
 
 
 @intrinsic

@@ -18,13 +18,17 @@ from orchard.linear._lanes import (
     N_STATE_ROWS,
     STEP,
     address_of,
+    lanes_above,
     lanes_add,
+    lanes_clear,
     lanes_dot,
     lanes_hinge_step,
     prefetch,
 )
 
 NARROW, WIDE = 4, 16  # lanes of a block
+# A lane has no label; learns; has converged on the samples that it saw, others are still to be seen; has converged.
+FREE, LEARNING, WAITING, DONE = range(4)
 _CACHED_FLOATS = 1 << 17  # weights that stay in a core's own cache: half a megabyte
 _NEWTON_STEPS = 100
 
@@ -80,68 +84,76 @@ def squared_norms(rows, private, bias):
 
 
 @njit(nogil=True, cache=True)
-def mark_positives(lane, samples, position, positives):
-    """Bit `lane` of positives[i] says whether sample i is one of `samples` (those that have a position)."""
+def mark(lane, lists, number, position, bits):
+    """Bit `lane` of bits[i] says whether sample i is in the list of this number; −1 is the list of all samples."""
+    indptr, samples = lists
     bit = np.uint32(1) << np.uint32(lane)
-    for i in range(positives.size):
-        positives[i] &= ~bit
-    for sample in samples:
-        if position[sample] >= 0:
-            positives[position[sample]] |= bit
+    for i in range(bits.size):
+        bits[i] = bits[i] | bit if number < 0 else bits[i] & ~bit
+    if number >= 0:
+        for sample in samples[indptr[number] : indptr[number + 1]]:
+            if position[sample] >= 0:
+                bits[position[sample]] |= bit
 
 
 @njit(nogil=True, cache=True)
-def select_active(active, learning, order):
-    """The samples that a learning lane must see, to order[:n]; returns n."""
-    n_active = 0
+def select_active(active, members, learning, order):
+    """The samples that a learning lane must see, to order[:n]; returns n, and the lanes that miss some as bits."""
+    n_active, missing = 0, np.uint32(0)
     for i in range(active.size):
         order[n_active] = i
-        n_active += 1 if active[i] & learning else 0
-    return n_active
+        is_seen = active[i] & learning
+        n_active += 1 if is_seen else 0
+        missing |= np.uint32(0) if is_seen else members[i]
+    return n_active, missing
 
 
-@njit(nogil=True, cache=True)
-def harvest(lanes, output_of, W, alpha, positives, local_features, private_entries, threshold, found, n_found):
-    """Move the weights of these lanes, if not below the threshold, from W to `found`; their columns are zero then.
+def _make_harvest(width):
+    @njit(nogil=True, cache=True)
+    def harvest(lanes, output_of, W, alpha, positives, local_features, private_entries, threshold, found, n_found):
+        """Move the weights of these lanes, if not below the threshold, from W to `found`; their columns are zero then.
 
-    local_features : the features of W's rows.
-    private_entries : (indptr, features, data, largest |data| of a sample); the weight of such a feature is y·α·x.
-    found : (outputs, features, weights), growing.  Returns (found, how many there are).
-    """
-    outputs, features, weights = found
-    width = W.shape[1]
-    for row in range(W.shape[0]):
-        if n_found + lanes.size > outputs.size:
-            outputs = with_room(outputs, n_found, lanes.size)
-            features = with_room(features, n_found, lanes.size)
-            weights = with_room(weights, n_found, lanes.size)
+        local_features : the features of W's rows.
+        private_entries : (indptr, features, data, largest |data| of a sample); the weight of such a feature is y·α·x.
+        found : (outputs, features, weights), growing.  Returns (found, how many there are).
+        """
+        outputs, features, weights = found
+        done = np.uint32(0)
         for lane in lanes:
-            weight = W[row, lane]
-            W[row, lane] = 0
-            outputs[n_found] = output_of[lane]
-            features[n_found] = local_features[row]
-            weights[n_found] = weight
-            n_found += 1 if abs(weight) >= threshold and weight != 0 else 0
-    private_indptr, private_features, private_data, largest = private_entries
-    for i in range(positives.size):
-        for lane in lanes:
-            a = alpha[i * width + lane]
-            alpha[i * width + lane] = 0
-            if a == 0 or a * largest[i] < threshold:
-                continue
-            signed = a if (positives[i] >> np.uint32(lane)) & np.uint32(1) else -a
-            n_more = private_indptr[i + 1] - private_indptr[i]
-            if n_found + n_more > outputs.size:
+            done |= np.uint32(1) << np.uint32(lane)
+        for row in range(W.shape[0]):
+            kept = lanes_above(width, W, row, threshold) & done
+            if kept:  # seldom: a label keeps few of its node's features
+                outputs = with_room(outputs, n_found, lanes.size)
+                features = with_room(features, n_found, lanes.size)
+                weights = with_room(weights, n_found, lanes.size)
+                for lane in lanes:
+                    outputs[n_found] = output_of[lane]
+                    features[n_found] = local_features[row]
+                    weights[n_found] = W[row, lane]
+                    n_found += (kept >> np.uint32(lane)) & np.uint32(1)
+            lanes_clear(width, W, row, done)
+        private_indptr, private_features, private_data, largest = private_entries
+        for i in range(positives.size):
+            for lane in lanes:
+                a = alpha[i * width + lane]
+                alpha[i * width + lane] = 0
+                if a == 0 or a * largest[i] < threshold:
+                    continue
+                signed = a if (positives[i] >> np.uint32(lane)) & np.uint32(1) else -a
+                n_more = private_indptr[i + 1] - private_indptr[i]
                 outputs = with_room(outputs, n_found, n_more)
                 features = with_room(features, n_found, n_more)
                 weights = with_room(weights, n_found, n_more)
-            for entry in range(private_indptr[i], private_indptr[i + 1]):
-                weight = signed * private_data[entry]
-                outputs[n_found] = output_of[lane]
-                features[n_found] = private_features[entry]
-                weights[n_found] = weight
-                n_found += 1 if abs(weight) >= threshold and weight != 0 else 0
-    return (outputs, features, weights), n_found
+                for entry in range(private_indptr[i], private_indptr[i + 1]):
+                    weight = signed * private_data[entry]
+                    outputs[n_found] = output_of[lane]
+                    features[n_found] = private_features[entry]
+                    weights[n_found] = weight
+                    n_found += 1 if abs(weight) >= threshold and weight != 0 else 0
+        return (outputs, features, weights), n_found
+
+    return harvest
 
 
 @njit(nogil=True, cache=True)
@@ -166,7 +178,7 @@ def logistic_step(margin, alpha, C, norm, tolerance):
 
 def _make_hinge_pass(width):
     @njit(nogil=True, cache=True)
-    def hinge_pass(order, rows, W, alpha, state, private, norms, positives, active, bias, costs, tolerance):
+    def hinge_pass(order, rows, W, alpha, state, private, norms, positives, members, active, bias, costs, tolerance):
         """Visit the samples in this order, one step of squared hinge for every lane; which must be seen again."""
         indptr, indices, data = rows
         dots, steps = state[DOT * width : (DOT + 1) * width], state[STEP * width : (STEP + 1) * width]
@@ -186,7 +198,9 @@ def _make_hinge_pass(width):
             lanes_dot(width, W, indices, data, begin, end, dots)
             diagonals = (half_positive + private[i], half_negative + private[i])
             inverses = (one / (norms[i] + half_positive), one / (norms[i] + half_negative))
-            flags = lanes_hinge_step(width, state, alpha, i * width, positives[i], bias, diagonals, inverses)
+            flags = lanes_hinge_step(
+                width, state, alpha, i * width, positives[i], members[i], bias, diagonals, inverses
+            )
             active[i] = np.uint32(flags)
             if flags >> np.uint64(32):
                 lanes_add(width, W, indices, data, begin, end, steps)
@@ -196,7 +210,7 @@ def _make_hinge_pass(width):
 
 def _make_logistic_pass(width):
     @njit(nogil=True, cache=True)
-    def logistic_pass(order, rows, W, alpha, state, private, norms, positives, active, bias, costs, tolerance):
+    def logistic_pass(order, rows, W, alpha, state, private, norms, positives, members, active, bias, costs, tolerance):
         """Visit the samples in this order, one step of the logistic loss for every lane; all must be seen again."""
         indptr, indices, data = rows
         dots, steps = state[DOT * width : (DOT + 1) * width], state[STEP * width : (STEP + 1) * width]
@@ -206,7 +220,7 @@ def _make_logistic_pass(width):
             for lane in range(width):
                 at, bias_at = i * width + lane, BIAS * width + lane
                 steps[lane] = 0
-                if state[MOVING * width + lane] == 0:
+                if state[MOVING * width + lane] == 0 or not (members[i] >> np.uint32(lane)) & np.uint32(1):
                     continue
                 is_positive = (positives[i] >> np.uint32(lane)) & np.uint32(1)
                 y, C = (np.float32(1), costs[0]) if is_positive else (np.float32(-1), costs[1])
@@ -227,6 +241,7 @@ def _make_logistic_pass(width):
 
 hinge_pass_narrow, hinge_pass_wide = _make_hinge_pass(NARROW), _make_hinge_pass(WIDE)
 logistic_pass_wide = _make_logistic_pass(WIDE)
+harvest_narrow, harvest_wide = _make_harvest(NARROW), _make_harvest(WIDE)
 
 
 def _make_solver(width, is_logistic):
@@ -241,8 +256,9 @@ def _make_solver(width, is_logistic):
         local_features,
         private,
         private_entries,
-        samples_of,
-        outputs,
+        lists,
+        positives_of,
+        members_of,
         position,
         room,
         bias,
@@ -252,32 +268,31 @@ def _make_solver(width, is_logistic):
         threshold,
         seed,
     ):
-        """Train one classifier per output (child or label of a node), all on the same samples.
+        """Train one classifier per output (child or label of a node), on the same samples or on some of them each.
 
         rows, local_features, private, private_entries : see `gather`.
-        samples_of, outputs : the positives of output o are those of the list outputs[o] of the CSR lists `samples_of`
-            that have a position, int32 (n,), where a sample stands among the rows, or −1.
+        lists : CSR lists of samples.  position : int32 (n,), where a sample stands among the rows, or −1.
+        positives_of, members_of : int64 (n_outputs,), the numbers of the lists with the positives of an output, and
+            with all its samples; −1 for all rows.
         room : float32 (WIDE · d,), zeros, on a cache line; zeros again on return.
         costs : C of positives and of negatives.
         Returns ((output, feature, weight) of the weights of at least `threshold`, in no order; the weights of the bias;
         how many samples were visited in how many passes).
         """
-        list_indptr, list_indices = samples_of
-        n, n_outputs = private.size, outputs.size
+        n, n_outputs = private.size, positives_of.size
         W = room[: local_features.size * width].reshape(local_features.size, width)
         norms = squared_norms(rows, private, bias)
         alpha = np.zeros(n * width, np.float32)
         state = np.zeros(N_STATE_ROWS * width, np.float32)
-        positives = np.zeros(n, np.uint32)
+        positives, members = np.zeros(n, np.uint32), np.zeros(n, np.uint32)
         active = np.zeros(n, np.uint32)  # bit b: lane b must see the sample in the next pass
         order = np.empty(n, np.int32)
         random = np.full(1, seed, np.uint64)
 
-        output_of = np.full(width, -1, np.int64)  # −1: the lane is free
+        output_of = np.full(width, -1, np.int64)
         passes = np.zeros(width, np.int64)
-        waiting = np.zeros(width, np.bool_)  # converged on the samples it saw; the others are still to be seen
-        finished = np.empty(width, np.int64)
-        next_output, n_busy, n_visits, n_passes = 0, 0, 0, 0
+        stage = np.full(width, FREE, np.int64)
+        next_output, n_visits, n_passes = 0, 0, 0
         biases = np.zeros(n_outputs, np.float32)
         n_room = 64 * n_outputs + 64
         found = (np.empty(n_room, np.int32), np.empty(n_room, np.int32), np.empty(n_room, np.float32))
@@ -286,74 +301,66 @@ def _make_solver(width, is_logistic):
         while True:
             learning = np.uint32(0)
             for lane in range(width):
-                if output_of[lane] < 0 and next_output < n_outputs:
-                    lists = outputs[next_output]
-                    mark_positives(lane, list_indices[list_indptr[lists] : list_indptr[lists + 1]], position, positives)
-                    for i in range(n):
-                        active[i] |= np.uint32(1) << np.uint32(lane)
-                    output_of[lane], passes[lane] = next_output, 0
+                if stage[lane] == FREE and next_output < n_outputs:
+                    mark(lane, lists, positives_of[next_output], position, positives)
+                    mark(lane, lists, members_of[next_output], position, members)
+                    mark(lane, lists, members_of[next_output], position, active)
+                    output_of[lane], passes[lane], stage[lane] = next_output, 0, LEARNING
                     state[MOVING * width + lane], state[CEILING * width + lane] = 1, np.inf
                     next_output += 1
-                    n_busy += 1
-                if output_of[lane] >= 0 and not waiting[lane]:
+                if stage[lane] == LEARNING:
                     learning |= np.uint32(1) << np.uint32(lane)
                 state[HIGHEST * width + lane], state[LOWEST * width + lane] = -np.inf, np.inf
-            if n_busy == 0:
+            if learning == 0:
                 break
 
-            n_active = select_active(active, learning, order)
+            n_active, missing = select_active(active, members, learning, order)
             shuffle(order, n_active, random)
-            problem = (rows, W, alpha, state, private, norms, positives, active, bias, costs, tolerance)
+            problem = (rows, W, alpha, state, private, norms, positives, members, active, bias, costs, tolerance)
             if is_logistic:
                 logistic_pass_wide(order[:n_active], *problem)
             elif width == NARROW:
                 hinge_pass_narrow(order[:n_active], *problem)
             else:
                 hinge_pass_wide(order[:n_active], *problem)
-            saw_all = n_active == n
             n_visits += n_active
             n_passes += 1
 
-            n_waiting, n_finished = 0, 0
             for lane in range(width):
-                if output_of[lane] < 0:
+                if stage[lane] != LEARNING and stage[lane] != WAITING:
                     continue
+                saw_all = not (missing >> np.uint32(lane)) & np.uint32(1)
                 highest, lowest = state[HIGHEST * width + lane], state[LOWEST * width + lane]
-                passes[lane] += 0 if waiting[lane] and not saw_all else 1
-                waiting[lane] = highest - lowest <= tolerance or (waiting[lane] and not saw_all)
-                if (waiting[lane] and saw_all) or passes[lane] >= max_passes:
-                    finished[n_finished] = lane
-                    n_finished += 1
+                is_converged = highest - lowest <= tolerance
+                if stage[lane] == LEARNING or saw_all:
+                    passes[lane] += 1
+                    stage[lane] = WAITING if is_converged else LEARNING
+                if (stage[lane] == WAITING and saw_all) or passes[lane] >= max_passes:
+                    stage[lane] = DONE
+                state[CEILING * width + lane] = highest if highest > 0 else np.inf
+                state[MOVING * width + lane] = 1 if stage[lane] == LEARNING else 0
+
+            done, n_waiting = np.flatnonzero(stage == DONE), np.sum(stage == WAITING)
+            n_busy = np.sum(stage != FREE)
+            # Going through W for one lane costs as much as for many, so lanes that are done wait until they are many.
+            many = width // 2 if next_output < n_outputs else width + 1
+            if done.size == n_busy or done.size >= many:
+                solved = (output_of, W, alpha, positives, local_features, private_entries, threshold, found, n_found)
+                if width == NARROW:
+                    found, n_found = harvest_narrow(done, *solved)
                 else:
-                    state[CEILING * width + lane] = highest if highest > 0 else np.inf
-                    state[MOVING * width + lane] = 0 if waiting[lane] else 1
-                    n_waiting += 1 if waiting[lane] else 0
-            if n_finished:
-                found, n_found = harvest(
-                    finished[:n_finished],
-                    output_of,
-                    W,
-                    alpha,
-                    positives,
-                    local_features,
-                    private_entries,
-                    threshold,
-                    found,
-                    n_found,
-                )
-                for lane in finished[:n_finished]:
+                    found, n_found = harvest_wide(done, *solved)
+                for lane in done:
                     biases[output_of[lane]] = state[BIAS * width + lane]
-                    state[BIAS * width + lane], state[MOVING * width + lane] = 0, 0
-                    output_of[lane], waiting[lane] = -1, False
-                n_busy -= n_finished
+                    state[BIAS * width + lane], stage[lane] = 0, FREE
 
             # A look at all samples costs a whole pass: worth it if that frees lanes for more labels, or at the end.
-            if n_waiting == n_busy or (n_waiting > 0 and next_output < n_outputs):
+            if n_waiting > 0 and (n_waiting + done.size == n_busy or n_waiting + done.size >= many):
                 for lane in range(width):
-                    if output_of[lane] >= 0:
-                        waiting[lane] = False
+                    if stage[lane] == WAITING or stage[lane] == LEARNING:
+                        stage[lane] = LEARNING
                         state[MOVING * width + lane], state[CEILING * width + lane] = 1, np.inf
-                active[:] = np.uint32(0xFFFFFFFF)
+                active[:] = members
         return (found[0][:n_found], found[1][:n_found], found[2][:n_found]), biases, n_visits, n_passes
 
     return solve

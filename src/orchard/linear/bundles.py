@@ -11,8 +11,9 @@ import numpy as np
 
 from orchard.trees.label_tree import LabelTree
 
-# Outputs of a bundle of several nodes at most: four binary levels. Part of the file format, since it is stored nowhere.
-MOST_OUTPUTS = 32
+# Outputs of a bundle of several nodes at most: three binary levels, as many as are trained at once.
+# Part of the file format: which nodes are bundled is stored nowhere.
+MOST_OUTPUTS = 16
 
 
 class Bundles:

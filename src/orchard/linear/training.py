@@ -17,6 +17,7 @@ from orchard.linear.bundles import Bundles, outputs_of_nodes
 from orchard.linear.model import ModelBuilder, TreeModel, code_type
 from orchard.linear.search import SearchSettings, beams
 from orchard.threads import cancelling, n_threads
+from orchard.trees._numbering import ranges
 from orchard.trees.label_tree import LabelTree
 
 LOSSES = ("squared-hinge", "logistic")
@@ -115,32 +116,41 @@ class TreeTrainer:
         self._n_missing = self.bundles.n_nodes.copy()
         self._scratch = threading.local()
 
-    def train(self, nodes: np.ndarray, n_jobs: int, samples_of: Lists | None = None) -> None:
-        """Train these nodes, each on its samples (by default: teacher forcing); those of a bundle in ascending order.
+    def train_bundles(self, bundles: np.ndarray, n_jobs: int) -> None:
+        """Train all nodes of these bundles by teacher forcing, those of a bundle at once: their samples are nested.
 
-        Nodes near the root are the most expensive: come they first, threads end at about the same time.
+        Bundles near the root are the most expensive: come they first, threads end at about the same time.
         """
-        samples_of = samples_of or self.of_nodes
-        progress = Progress("trained", "nodes", len(nodes))
+        ends = np.cumsum(self.bundles.n_nodes)
+        groups = [self.bundles.order[ends[one] - self.bundles.n_nodes[one] : ends[one]] for one in bundles]
+        self._train(groups, self.of_nodes, n_jobs)
+
+    def train_nodes(self, nodes: np.ndarray, samples_of: Lists, n_jobs: int) -> None:
+        """Train these nodes one by one, each on its list of samples; those of a bundle in ascending order."""
+        self._train(nodes[:, None], samples_of, n_jobs)
+
+    def _train(self, groups, samples_of, n_jobs):
+        """Train groups of nodes of a bundle; the samples of a group's first node are all that the others need."""
+        progress = Progress("trained", "groups of nodes", len(groups))
         with cancelling(ThreadPoolExecutor(n_jobs)) as pool:
             jobs = deque()
-            for node in nodes:
-                cuts = [*range(0, self.n_outputs[node], LABELS_OF_A_JOB), self.n_outputs[node]]
-                whole = len(cuts) == 2 and self.bundles.n_nodes[self.bundles.of_node[node]] == 1
-                pieces = [
-                    pool.submit(self._train_piece, node, samples_of[node], *cut, whole=whole) for cut in pairwise(cuts)
-                ]
-                jobs.append((node, pieces))
+            for nodes in groups:
+                n_outputs = self.n_outputs[nodes].sum()
+                cuts = [*range(0, n_outputs, LABELS_OF_A_JOB), n_outputs]
+                whole = len(cuts) == 2 and self.bundles.n_nodes[self.bundles.of_node[nodes[0]]] == len(nodes)
+                samples = samples_of[nodes[0]]
+                pieces = [pool.submit(self._train_piece, nodes, samples, *cut, whole=whole) for cut in pairwise(cuts)]
+                jobs.append((nodes, pieces))
             while jobs:
-                node, pieces = jobs.popleft()
-                self._collect(node, [piece.result() for piece in pieces])
+                nodes, pieces = jobs.popleft()
+                self._collect(nodes, [piece.result() for piece in pieces])
                 progress.step()
 
-    def _collect(self, node, pieces):
+    def _collect(self, nodes, pieces):
         """Keep what was trained until its bundle is complete, and the bundles before it are."""
-        bundle = self.bundles.of_node[node]
+        bundle = self.bundles.of_node[nodes[0]]
         self._pieces.setdefault(bundle, []).extend(pieces)
-        self._n_missing[bundle] -= 1
+        self._n_missing[bundle] -= len(nodes)
         while self._trained.n_bundles < len(self.bundles) and self._n_missing[self._trained.n_bundles] == 0:
             self._add_next(self._trained)
 
@@ -159,13 +169,16 @@ class TreeTrainer:
         self._pieces = pieces
         return builder.model()
 
-    def _train_piece(self, node, samples, first, last, whole):
-        """The classifiers first … last − 1 of a node; packed, if they are a whole bundle."""
+    def _train_piece(self, nodes, samples, first, last, whole):
+        """The classifiers first … last − 1 of a group of nodes; packed, if they are a whole bundle."""
         tree, settings = self.tree, self.settings
-        if tree.is_leaf[node]:
-            lists, outputs = self.of_labels, tree.labels_of(node)[first:last].astype(np.int64)
+        if tree.is_leaf[nodes[0]]:
+            lists, outputs = self.of_labels, tree.labels_of(nodes[0])[first:last].astype(np.int64)
+            members = np.full(outputs.size, -1)
         else:
-            lists, outputs = self.of_nodes, np.arange(tree.children[node] + first, tree.children[node] + last)
+            lists, n_children = self.of_nodes, self.n_outputs[nodes]
+            outputs = ranges(tree.children[nodes], n_children)[first:last]
+            members = np.repeat(np.where(nodes == nodes[0], -1, nodes), n_children)[first:last]
         position, occurrences, bitmap, room = self._thread_scratch()
         problem = _training_kernels.prepare(self.X, samples, position, occurrences, bitmap)
         solve = _solver_kernels.solve_narrow if outputs.size <= NARROW else _solver_kernels.solve_wide
@@ -173,6 +186,7 @@ class TreeTrainer:
             *problem,
             (lists.indptr, lists.indices),
             outputs,
+            members,
             position,
             room,
             np.float32(settings.bias),
@@ -180,7 +194,7 @@ class TreeTrainer:
             np.float32(settings.tolerance),
             settings.max_iterations,
             np.float32(settings.threshold),
-            _seed_of(self.seed, node, first),
+            _seed_of(self.seed, nodes[0], first),
         )
         position[samples] = -1
         trained = *_training_kernels.by_output(outputs.size, found), biases * np.float32(settings.bias)
@@ -273,7 +287,7 @@ def train_tree(
     n_jobs = n_threads(n_jobs)
     trainer = TreeTrainer(X, Y, tree, settings, seed)
     if negatives == "tfn":
-        trainer.train(trainer.bundles.order, n_jobs)
+        trainer.train_bundles(np.arange(len(trainer.bundles)), n_jobs)
         return trainer.model()
     search = replace(search or SearchSettings(), normalise=False)  # X is as it should be
     for level, (first, last) in enumerate(pairwise(tree.levels)):
@@ -284,7 +298,7 @@ def train_tree(
             samples_of = _reached_lists(reached, n_reached, tree.n_nodes)
             if negatives == "tfn+man":
                 samples_of = samples_of.union(trainer.of_nodes, nodes)
-        trainer.train(nodes, n_jobs, samples_of)
+        trainer.train_nodes(nodes, samples_of, n_jobs)
     return trainer.model()
 
 
