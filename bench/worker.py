@@ -5,6 +5,7 @@ separate processes: every engine predicts with a model that it has loaded, and n
 """
 
 import hashlib
+import itertools
 import json
 import resource
 import statistics
@@ -19,6 +20,7 @@ from bench.engines import make_engine
 
 _WARM_UP_ROWS = 200
 _BATCH_REPEATS, _BATCH_SECONDS = 3, 20
+_WARM_UP_SECONDS, _SINGLE_SECONDS = 2, 15  # of single queries: a slow engine answers fewer
 
 
 def main(phase: str, job_file: str) -> None:
@@ -69,8 +71,9 @@ def predict(engine, job: dict) -> dict:
     peak = peak_bytes()
     np.save(Path(job["folder"], "ids.npy"), engine.ids(answer, k))
 
-    latencies = [ask_one(engine, model, batch, row % n, k) for row in range(_WARM_UP_ROWS + job["queries"])]
-    latencies = np.array(latencies[_WARM_UP_ROWS:]) * 1e3
+    rows = itertools.cycle(range(n))
+    ask_many(engine, model, batch, rows, k, _WARM_UP_ROWS, _WARM_UP_SECONDS)
+    latencies = ask_many(engine, model, batch, rows, k, job["queries"], _SINGLE_SECONDS)
     return {
         "load_s": loaded[0],
         "batch_ms": 1e3 * statistics.median(wall for wall, _ in times) / n,
@@ -78,6 +81,14 @@ def predict(engine, job: dict) -> dict:
         "single_median_ms": float(np.median(latencies)), "single_p99_ms": float(np.percentile(latencies, 99)),
         "predict_peak_bytes": peak,
     }  # fmt: skip
+
+
+def ask_many(engine, model, batch, rows, k, at_most: int, seconds: float) -> np.ndarray:
+    """The milliseconds of single queries, one after the other, until there are enough or the time is over."""
+    latencies, end = [], time.perf_counter() + seconds
+    while len(latencies) < at_most and (not latencies or time.perf_counter() < end):
+        latencies.append(1e3 * ask_one(engine, model, batch, next(rows), k))
+    return np.array(latencies)
 
 
 def ask_one(engine, model, batch, row, k) -> float:

@@ -7,8 +7,7 @@ from orchard.linear._scoring_kernels import log_gain, margins_of_pairs, scoring_
 from orchard.linear._search_kernels import beam_search, by_bundle, insert_best, row_scales
 
 MEAN, MAX = 0, 1  # how several copies of a label become one
-SKIPPED = -1
-LEAVES_AT_ONCE = 1
+SKIPPED = -1  # in place of where margins begin: there are none
 
 
 @njit(nogil=True, cache=True)

@@ -48,17 +48,13 @@ def scoring_room(X, first, last, weights):
     (hit rows, hit values; for queries together: where each one's hits begin, the dense rows of weights (zeros), the row
     number of every word, where rows begin, how many of a row's outputs are done, a row of lanes).
     """
-    indptr = X[0]
-    most_values = 0
-    for row in range(first, last):
-        most_values = max(most_values, indptr[row + 1] - indptr[row])
+    n_values = X[0][last] - X[0][first]
     most_rows, most_words = 0, 0
     if last - first > 1:
         most_rows, most_words = weights[-1][MOST_ROWS], weights[-1][MOST_WORDS]
-        most_values = np.int64(indptr[last]) - np.int64(indptr[first])
     return (
-        np.empty(most_values + 1, np.uint32),
-        np.empty(most_values + 1, np.float32),
+        np.empty(n_values + 1, np.uint32),
+        np.empty(n_values + 1, np.float32),
         np.zeros(last - first + 1, np.int64),
         on_cache_lines(most_rows * SPREAD),
         np.empty(most_words, np.int32),

@@ -19,7 +19,7 @@ class TreeModel:
     A node has an output for each of its children or, if it is a leaf, for each of its labels (`outputs_of_nodes`);
     the outputs of several nodes are stored together (`Bundles`).
 
-    tree : LabelTree.  n_features : int.  biases : float32 (n_outputs,).  tables, words : uint32.
+    biases : float32 (n_outputs,), bundle by bundle.  tables, words : uint32.
     bundle_outputs, bundle_tables, bundle_words : int64 (n_bundles + 1), where its biases, table and words begin.
     """
 
@@ -117,7 +117,7 @@ class ModelBuilder:
 
     def model(self) -> TreeModel:
         """What was added, all bundles; the builder is empty then."""
-        (biases, tables, words) = (part.done() for part in self.parts)
+        biases, tables, words = (part.done() for part in self.parts)
         outputs, table_begins, word_begins = self.begins.copy()
         begins_and_parts = outputs, biases, table_begins, tables, word_begins, words
         return TreeModel(self.tree, self.bundles, self.n_features, *begins_and_parts)

@@ -119,7 +119,7 @@ class TreeTrainer:
     def train_bundles(self, bundles: np.ndarray, n_jobs: int) -> None:
         """Train all nodes of these bundles by teacher forcing, those of a bundle at once: their samples are nested.
 
-        Bundles near the root are the most expensive: come they first, threads end at about the same time.
+        Those near the root are the most expensive; if they come first, threads end at about the same time.
         """
         ends = np.cumsum(self.bundles.n_nodes)
         groups = [self.bundles.order[ends[one] - self.bundles.n_nodes[one] : ends[one]] for one in bundles]
