@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 THREADS = 2
 K = 5
 REPEATS = 5
-QUERIES = 2000  # single queries per measurement, after a warm-up
+QUERIES = 2000  # single queries per measurement at most, after a warm-up; bench/worker.py limits their time
 TIME_LIMIT = 1800  # seconds for one measurement
 
 PEER_DATASETS = ("eurlex-4k", "wiki10-31k-sim", "amazon-67k-sim")

@@ -37,6 +37,17 @@ def random_tree(rng, n_labels, depth=3, n_splits=4, copies=0):
     return LabelTree.from_groups(grow(rng.permutation(n_labels).tolist(), depth), n_labels)
 
 
+def binary_tree(depth):
+    """2^depth leaves with two labels each."""
+
+    def grow(first, n_leaves):
+        if n_leaves == 1:
+            return [2 * first, 2 * first + 1]
+        return [grow(first, n_leaves // 2), grow(first + n_leaves // 2, n_leaves // 2)]
+
+    return LabelTree.from_groups(grow(0, 2**depth))
+
+
 def random_model(rng, tree, n_features, density=0.3, scale=0.7):
     """Any weights on every edge, laid out as training does."""
     bundles = Bundles(tree)

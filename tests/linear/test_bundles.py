@@ -3,21 +3,10 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain_engine import binary_tree, random_tree
 
 from orchard.linear.bundles import MOST_OUTPUTS, Bundles, outputs_of_nodes
 from orchard.trees.label_tree import LabelTree
-from tests.linear.plain_engine import random_tree
-
-
-def binary_tree(depth):
-    """2^depth leaves with two labels each."""
-
-    def grow(first, n_leaves):
-        if n_leaves == 1:
-            return [2 * first, 2 * first + 1]
-        return [grow(first, n_leaves // 2), grow(first + n_leaves // 2, n_leaves // 2)]
-
-    return LabelTree.from_groups(grow(0, 2**depth))
 
 
 def test_three_binary_levels_are_one_bundle():

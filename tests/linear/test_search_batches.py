@@ -43,12 +43,16 @@ def case(request):
     return [model], sp.vstack([*parts, parts[0] * 0, *[parts[1][:1]] * 30], format="csr").astype(np.float32)
 
 
+@pytest.mark.parametrize(("k", "discount"), [(10, 1.0), (2, 0.9), (1, 1.0)])
 @pytest.mark.parametrize("combiner", ["l2-hinge", "sigmoid"])
-def test_a_batch_gives_what_each_query_gets_alone_to_the_bit(case, combiner):
-    """Queries that share a node are multiplied with dense rows, one alone with sparse ones: the sums are the same."""
+def test_a_batch_gives_what_each_query_gets_alone_to_the_bit(case, combiner, k, discount):
+    """Queries that share a node are multiplied with dense rows, one alone with sparse ones: the sums are the same.
+
+    One alone leaves out the leaves that cannot hold one of its best k labels: nothing is lost by that.
+    """
     models, X = case
-    how = SearchSettings(beam=4, combiner=combiner)
-    assert_same(search.topk(models, X, 10, how, n_jobs=1), one_by_one(models, X, 10, how))
+    how = SearchSettings(beam=4, combiner=combiner, discount=discount)
+    assert_same(search.topk(models, X, k, how, n_jobs=1), one_by_one(models, X, k, how))
 
 
 def test_the_order_of_the_queries_does_not_matter(case):

@@ -143,7 +143,7 @@ def test_what_is_no_model_is_refused(fitted, tmp_path):
 
 
 def test_an_older_program_says_that_it_is_older(saved):
-    """Version 2 may mean anything: it is not guessed at."""
+    """A later version may mean anything: it is not guessed at."""
     write_archive(saved, KIND, VERSION + 1, read_archive(saved, KIND, VERSION))
     with pytest.raises(FormatError, match="newer Orchard"):
         XRLinear.load(saved)

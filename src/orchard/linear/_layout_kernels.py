@@ -1,11 +1,11 @@
-"""How a node's weights lie in memory, made for search: a feature leads in two steps to all the weights it needs.
+"""How a bundle's weights lie in memory, made for search: a feature leads in two steps to all the weights it needs.
 
-A node's table says where a feature's row begins among the node's words of 32 bits. If a third of the features up to the
+A bundle's table says where a feature's row begins among its words of 32 bits. If a third of the features up to the
 last one have a row, the table is direct: a word per feature. Otherwise it is hashed: pairs of a feature and the place
 of its row. A head of four words stands before either: the kind, for how many features or pairs there is room, how many
 rows there are, and nothing.
 A row is a count, the outputs and their weights, one after the other; or, if most outputs have a weight, a mark and the
-weights of all outputs. The outputs are codes of 16 bits, or of 32 where a node has more than 65,534 of them.
+weights of all outputs. The outputs are codes of 16 bits, or of 32 where a bundle has more than 65,534 of them.
 """
 
 import numpy as np
@@ -118,7 +118,7 @@ def set_bits_ascending(bitmap, found):
 
 @njit(nogil=True, cache=True)
 def pack(row_features, row_begins, row_outputs, row_weights, n_outputs, kind):
-    """Lay a node's rows out: (table uint32, words uint32).
+    """Lay a bundle's rows out: (table uint32, words uint32).
 
     row_features : int32, ascending.  row_begins : (n_rows + 1,), the entries of every row.
     row_outputs, row_weights : outputs, ascending in a row, and their weights.  kind : empty array of the codes' type.

@@ -89,14 +89,14 @@ def best_of_tree(X, first, last, normalise, tree, labels, weights, combiner, dis
     room = pairs_room(n_queries, n_places, weights[0].size)
     begins = np.empty((n_queries, beam), np.int64)
     margins = np.empty(0, np.float32)
-    best_scores, best_items = np.empty((n_queries, k), np.float32), np.empty((n_queries, k), np.int64)
-    n_best = np.zeros(n_queries, np.int64)
+    log_scores = best[first:last]  # until the end
+    best_items, n_best = np.empty((n_queries, k), np.int64), np.zeros(n_queries, np.int64)
     for first_place in range(0, beam, n_places):
         last_place = min(first_place + n_places, beam)
         for query in range(n_queries):
             for place in range(first_place, min(last_place, beam_sizes[query])):
                 is_full = n_best[query] == k
-                hopeless = is_full and discount * beam_scores[query, place] <= best_scores[query, k - 1]
+                hopeless = is_full and discount * beam_scores[query, place] <= log_scores[query, k - 1]
                 begins[query, place] = SKIPPED if hopeless else 0
         margins = margins_of_leaves(
             X, first, scoring, bundle_of, weights, beams, first_place, last_place, room, begins, margins
@@ -109,9 +109,9 @@ def best_of_tree(X, first, last, normalise, tree, labels, weights, combiner, dis
                 if begin != SKIPPED:
                     for number in range(n_labels):
                         total = discount * score + log_gain(margins[begin + number], combiner)
-                        n_found = insert_best(total, item | number, n_found, best_scores[query], best_items[query])
+                        n_found = insert_best(total, item | number, n_found, log_scores[query], best_items[query])
                 elif n_labels == 1:  # the edge to the leaf is the label's classifier
-                    n_found = insert_best(score, item, n_found, best_scores[query], best_items[query])
+                    n_found = insert_best(score, item, n_found, log_scores[query], best_items[query])
                 n_best[query] = n_found
     for query in range(n_queries):
         row = first + query
@@ -121,7 +121,7 @@ def best_of_tree(X, first, last, normalise, tree, labels, weights, combiner, dis
                 continue
             node = beam_nodes[query, best_items[query, rank] >> 32]
             ids[row, rank] = label_indices[label_indptr[node] + (best_items[query, rank] & 0xFFFFFFFF)]
-            best[row, rank] = np.exp(best_scores[query, rank])
+            best[row, rank] = np.exp(log_scores[query, rank])
             depths[row, rank] = node_depths[node]
     return bad_row
 

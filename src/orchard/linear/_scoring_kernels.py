@@ -51,7 +51,8 @@ def scoring_room(X, first, last, weights):
     n_values = X[0][last] - X[0][first]
     most_rows, most_words = 0, 0
     if last - first > 1:
-        most_rows, most_words = weights[-1][MOST_ROWS], weights[-1][MOST_WORDS]
+        # More rows than values are not worth spreading, and the zeros of a large bundle would cost a few queries dear.
+        most_rows, most_words = min(weights[-1][MOST_ROWS], n_values), weights[-1][MOST_WORDS]
     return (
         np.empty(n_values + 1, np.uint32),
         np.empty(n_values + 1, np.float32),
@@ -179,7 +180,7 @@ def margins_of_pairs(X, first, pairs, order, scales, weights, room, margins):
     n_pairs = order.size
     indptr, indices, data = X
     output_begins, _, table_begins, tables, word_begins, _, _, _ = weights
-    hit_rows, hit_values = room[0], room[1]
+    hit_rows, hit_values, spread = room[0], room[1], room[3]
     turn = 0
     while turn < n_pairs:
         bundle = pair_bundles[order[turn]]
@@ -195,7 +196,7 @@ def margins_of_pairs(X, first, pairs, order, scales, weights, room, margins):
         # Nanoseconds, roughly: a dense row is a few loads, a sparse one a loop of unforeseeable length.
         alone = n_values * (6.0 + n_words / (n_rows + 1))
         together = n_blocks * (10.0 * n_rows + 1.5 * n_values) + 2.0 * n_words + 1.5 * n_values
-        if stop - turn > 1 and together < alone:
+        if stop - turn > 1 and together < alone and n_rows * SPREAD <= spread.size:
             margins_together(X, first, pairs, order[turn:stop], scales, bundle, weights, room, margins)
         else:
             for pair in order[turn:stop]:

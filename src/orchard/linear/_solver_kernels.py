@@ -1,7 +1,7 @@
-"""Dual coordinate descent for many labels that share their samples (Hsieh et al. 2008; Yu et al. 2011).
+"""Dual coordinate descent for many labels that share most of their samples (Hsieh et al. 2008; Yu et al. 2011).
 
-A pass visits the samples in random order and takes one coordinate step for every lane. A lane that has converged
-hands its weights over and takes the next label, so that the lanes wait for nobody; W never has more than `width`
+A pass visits the samples in random order and takes one coordinate step for every lane that has the sample. When half
+of the lanes have converged, they hand their weights over and take the next labels; W never has more than `width`
 columns. Samples that no lane can learn from are left out of the passes until a last one looks at all of them.
 """
 

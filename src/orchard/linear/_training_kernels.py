@@ -153,7 +153,7 @@ def prepare(X, samples, position, occurrences, bitmap):
 
 @njit(nogil=True, cache=True)
 def pack_outputs(output_indptr, features, weights, counts, bitmap, kind):
-    """Turn weights that stand output by output into one row per feature, laid out for search: (slots, words).
+    """Turn weights that stand output by output into one row per feature, laid out for search: (table, words).
 
     counts : int32 (d,), zeros; bitmap : uint64 (⌈d/64⌉,), zeros; both zeros again on return.  kind : see `pack`.
     """

@@ -33,10 +33,10 @@ class Bundles:
             nodes = np.arange(tree.levels[level], tree.levels[level + 1])
             nodes = nodes[~tree.is_leaf[nodes]]
             top = self.top[tree.parent[nodes]]
-            joined = size.copy()
-            np.add.at(joined, top, n_outputs[nodes])
-            if joined[top].max() <= MOST_OUTPUTS:
-                self.top[nodes], size = top, joined
+            tops, number = np.unique(top, return_inverse=True)
+            joined = size[tops] + np.bincount(number, n_outputs[nodes]).astype(np.int64)
+            if joined.max() <= MOST_OUTPUTS:
+                self.top[nodes], size[tops] = top, joined
             else:
                 bands.append(level)
         tops, self.of_node = np.unique(self.top, return_inverse=True)

@@ -225,7 +225,7 @@ class TreeEstimator:
 
     @classmethod
     def load(cls, path, n_jobs: int | None = None) -> "TreeEstimator":
-        """Read what `save` wrote; a damaged, foreign or newer file is refused with a FormatError."""
+        """Read what `save` wrote; a damaged or foreign file, or another version, is refused with a FormatError."""
         header, models = load_models(path)
         known = {kind.__name__: kind for kind in (Parabel, Bonsai, XRLinear, DiSMEC)}
         kind = known.get(str(header.get("estimator")))

@@ -117,6 +117,8 @@ class ModelBuilder:
 
     def model(self) -> TreeModel:
         """What was added, all bundles; the builder is empty then."""
+        if self.n_bundles < len(self.bundles):
+            raise RuntimeError(f"only {self.n_bundles} of {len(self.bundles)} bundles have been added")
         biases, tables, words = (part.done() for part in self.parts)
         outputs, table_begins, word_begins = self.begins.copy()
         begins_and_parts = outputs, biases, table_begins, tables, word_begins, words

@@ -36,7 +36,7 @@ def save_models(path, header: dict, models: list[TreeModel]) -> None:
 
 
 def load_models(path) -> tuple[dict, list[TreeModel]]:
-    """What `save_models` wrote; a damaged, foreign or newer file is refused with a FormatError that says so."""
+    """What `save_models` wrote; a damaged or foreign file, or another version, is refused with a FormatError."""
     arrays = read_archive(path, KIND, VERSION)
     try:
         header = json.loads(single(arrays.get("header"), "U") or "")

@@ -101,7 +101,7 @@ def samples_of_nodes(Y: sp.csr_matrix, tree: LabelTree) -> Lists:
 
 
 class TreeTrainer:
-    """Trains the nodes of a tree, on any samples; what comes out depends neither on their order nor on threads."""
+    """Trains the nodes of a tree, on any samples, in the order of their numbers; threads do not change the result."""
 
     def __init__(self, X: sp.csr_matrix, Y: sp.csr_matrix, tree: LabelTree, settings: SolverSettings, seed: int):
         self.tree, self.settings, self.seed = tree, settings.validate(), seed
@@ -152,10 +152,8 @@ class TreeTrainer:
         self._pieces.setdefault(bundle, []).extend(pieces)
         self._n_missing[bundle] -= len(nodes)
         while self._trained.n_bundles < len(self.bundles) and self._n_missing[self._trained.n_bundles] == 0:
-            self._add_next(self._trained)
-
-    def _add_next(self, builder):
-        builder.add(*self._join(self._pieces.pop(builder.n_bundles, []), self.bundles.n_outputs[builder.n_bundles]))
+            self._trained.add(*self._joined(self._trained.n_bundles))
+            self._pieces.pop(self._trained.n_bundles - 1, None)
 
     def model(self) -> TreeModel:
         """All nodes, which must have been trained; the trainer is empty then."""
@@ -163,10 +161,9 @@ class TreeTrainer:
 
     def model_so_far(self) -> TreeModel:
         """A copy of what is there; a node that is still to come has no weights."""
-        builder, pieces = self._trained.copy(), dict(self._pieces)
-        while builder.n_bundles < len(self.bundles):
-            self._add_next(builder)
-        self._pieces = pieces
+        builder = self._trained.copy()
+        for bundle in range(builder.n_bundles, len(self.bundles)):
+            builder.add(*self._joined(bundle))
         return builder.model()
 
     def _train_piece(self, nodes, samples, first, last, whole):
@@ -208,12 +205,13 @@ class TreeTrainer:
         _, counts, bitmap, _ = self._thread_scratch()
         return biases, *_training_kernels.pack_outputs(output_indptr, features, weights, counts, bitmap, self.kind)
 
-    def _join(self, pieces, n_outputs):
+    def _joined(self, bundle):
         """The pieces of a bundle as one, packed; outputs that are still to come (the last ones) get no weights."""
+        pieces, n_outputs = self._pieces.get(bundle, []), self.bundles.n_outputs[bundle]
         if len(pieces) == 1 and len(pieces[0]) == 3:  # packed already
             return pieces[0]
-        if n_outputs == 0:  # a leaf with one label: no classifier
-            return np.empty(0, np.float32), np.empty(0, np.uint32), np.empty(0, np.uint32)
+        if not pieces:  # a leaf with one label has no classifier; any other bundle is still to come
+            return np.zeros(n_outputs, np.float32), np.empty(0, np.uint32), np.empty(0, np.uint32)
         nothing = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32), np.empty(0, np.float32)
         indptrs, *rest = zip(nothing, *pieces, strict=True)
         features, weights, biases = (np.concatenate(arrays) for arrays in rest)
