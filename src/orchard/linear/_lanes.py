@@ -48,14 +48,6 @@ class _Lanes:
         value = builder.load(builder.gep(self.values, [entry]))
         return pointer, _splat(builder, value, self.width)
 
-    def load(self, pointer):
-        value = self.builder.load(pointer)
-        value.align = 4
-        return value
-
-    def store(self, value, pointer):
-        self.builder.store(value, pointer).align = 4
-
 
 class _Row:
     """Emits what the kernels of one row of W share; their arguments begin with width, W, row."""
@@ -67,20 +59,27 @@ class _Row:
         matrix = _data_pointer(context, builder, signature.args[1], arguments[1])
         self.pointer = builder.gep(builder.bitcast(matrix, self.vector.as_pointer()), [arguments[2]])
 
-    def load(self):
-        value = self.builder.load(self.pointer)
-        value.align = 4
-        return value
-
-    def store(self, value):
-        self.builder.store(value, self.pointer).align = 4
-
-    def splat(self, value):
-        return _splat(self.builder, value, self.width)
-
     def function(self, name, n_arguments):
         kind = ir.FunctionType(self.vector, [self.vector] * n_arguments)
         return cgutils.get_or_insert_function(self.builder.module, kind, f"llvm.{name}.v{self.width}f32")
+
+
+def _load(builder, pointer):
+    """The lanes at an address, which need not be a multiple of their size."""
+    value = builder.load(pointer)
+    value.align = 4
+    return value
+
+
+def _store(builder, value, pointer):
+    builder.store(value, pointer).align = 4
+
+
+def _is_set(builder, word, width):
+    """Lane b says whether bit b of a 32-bit word is set."""
+    kind = ir.VectorType(ir.IntType(32), width)
+    masked = builder.and_(_splat(builder, word, width), ir.Constant(kind, [1 << b for b in range(width)]))
+    return builder.icmp_unsigned("!=", masked, ir.Constant(kind, [0] * width))
 
 
 def _splat(builder, value, width):
@@ -111,7 +110,7 @@ def _emit_dot(n_sums):
 
         def add(entry, number):
             pointer, value = code.row(entry)
-            total = builder.call(code.fma, [value, code.load(pointer), builder.load(sums[number])])
+            total = builder.call(code.fma, [value, _load(builder, pointer), builder.load(sums[number])])
             builder.store(total, sums[number])
 
         n_left = builder.srem(builder.sub(code.end, code.begin), ir.Constant(index, n_sums))
@@ -125,7 +124,7 @@ def _emit_dot(n_sums):
         total = builder.load(sums[0])
         for partial in sums[1:]:
             total = builder.fadd(total, builder.load(partial))
-        code.store(total, code.lanes)
+        _store(builder, total, code.lanes)
         return context.get_dummy_value()
 
     return emit
@@ -166,10 +165,10 @@ def lanes_add(typing_context, width, W, indices, values, begin, end, lanes):
 
     def emit(context, builder, signature, arguments):
         code = _Lanes(context, builder, signature, arguments)
-        step = code.load(code.lanes)
+        step = _load(builder, code.lanes)
         with cgutils.for_range_slice(builder, code.begin, code.end, ir.Constant(code.begin.type, 1)) as (entry, _):
             pointer, value = code.row(entry)
-            code.store(builder.call(code.fma, [value, step, code.load(pointer)]), pointer)
+            _store(builder, builder.call(code.fma, [value, step, _load(builder, pointer)]), pointer)
         return context.get_dummy_value()
 
     return _signature(types.void, width, W, indices, values, begin, end, lanes), emit
@@ -201,12 +200,10 @@ def lanes_hinge_step(typing_context, width, state, alpha, at, positives, members
             return builder.gep(rows, [ir.Constant(word, number)])
 
         def load(pointer):
-            value = builder.load(pointer)
-            value.align = 4
-            return value
+            return _load(builder, pointer)
 
         def store(value, pointer):
-            builder.store(value, pointer).align = 4
+            _store(builder, value, pointer)
 
         def constant(value):
             return ir.Constant(vector, [value] * width)
@@ -221,12 +218,7 @@ def lanes_hinge_step(typing_context, width, state, alpha, at, positives, members
         fma_type = ir.FunctionType(vector, [vector] * 3)
         fma = cgutils.get_or_insert_function(builder.module, fma_type, fma_name)
 
-        masks = ir.Constant(ir.VectorType(word, width), [1 << b for b in range(width)])
-        no_bits = ir.Constant(ir.VectorType(word, width), [0] * width)
-        positive, member = (
-            builder.icmp_unsigned("!=", builder.and_(splat(bits_of_sample), masks), no_bits)
-            for bits_of_sample in arguments[4:6]
-        )
+        positive, member = (_is_set(builder, bits_of_sample, width) for bits_of_sample in arguments[4:6])
         y = builder.select(positive, constant(1.0), constant(-1.0))
         diagonal, inverse = (
             builder.select(positive, *(splat(builder.extract_value(pair, side)) for side in (0, 1)))
@@ -272,9 +264,9 @@ def lanes_above(typing_context, width, W, row, threshold):
 
     def emit(context, builder, signature, arguments):
         code = _Row(context, builder, signature, arguments)
-        value = code.load()
+        value = _load(builder, code.pointer)
         size = builder.call(code.function("fabs", 1), [value])
-        is_large = builder.fcmp_ordered(">=", size, code.splat(arguments[3]))
+        is_large = builder.fcmp_ordered(">=", size, _splat(builder, arguments[3], code.width))
         is_large = builder.and_(is_large, builder.fcmp_unordered("!=", value, code.zeros))
         return builder.zext(builder.bitcast(is_large, ir.IntType(code.width)), ir.IntType(32))
 
@@ -288,11 +280,8 @@ def lanes_clear(typing_context, width, W, row, lanes):
 
     def emit(context, builder, signature, arguments):
         code = _Row(context, builder, signature, arguments)
-        word = ir.IntType(32)
-        masks = ir.Constant(ir.VectorType(word, code.width), [1 << b for b in range(code.width)])
-        no_bits = ir.Constant(ir.VectorType(word, code.width), [0] * code.width)
-        is_cleared = builder.icmp_unsigned("!=", builder.and_(code.splat(arguments[3]), masks), no_bits)
-        code.store(builder.select(is_cleared, code.zeros, code.load()))
+        is_cleared = _is_set(builder, arguments[3], code.width)
+        _store(builder, builder.select(is_cleared, code.zeros, _load(builder, code.pointer)), code.pointer)
         return context.get_dummy_value()
 
     _refuse_variable(width)
