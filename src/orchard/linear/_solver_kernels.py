@@ -1,8 +1,8 @@
 """Dual coordinate descent for many labels that share most of their samples (Hsieh et al. 2008; Yu et al. 2011).
 
-A pass visits the samples in random order and takes one coordinate step for every lane that has the sample. When half
-of the lanes have converged, they hand their weights over and take the next labels; W never has more than `width`
-columns. Samples that no lane can learn from are left out of the passes until a last one looks at all of them.
+A pass visits the samples in random order and takes one coordinate step for every lane that has the sample. Lanes that
+have converged hand their weights over, a few at a time, and take the next labels; W never has more than `width` columns.
+Samples that no lane can learn from are left out of the passes until a last one looks at all of them.
 """
 
 import numpy as np
@@ -94,6 +94,14 @@ def mark(lane, lists, number, position, bits):
         for sample in samples[indptr[number] : indptr[number + 1]]:
             if position[sample] >= 0:
                 bits[position[sample]] |= bit
+
+
+@njit(nogil=True, cache=True)
+def activate(lane, members, active):
+    """The lane must see all of its samples in the next pass."""
+    bit = np.uint32(1) << np.uint32(lane)
+    for i in range(active.size):
+        active[i] |= members[i] & bit
 
 
 @njit(nogil=True, cache=True)
@@ -293,6 +301,10 @@ def _make_solver(width, is_logistic):
         passes = np.zeros(width, np.int64)
         stage = np.full(width, FREE, np.int64)
         next_output, n_visits, n_passes = 0, 0, 0
+        # Lanes that are done wait for each other, because going through W costs the same for one as for all, and so do
+        # lanes that must see the samples left out: until they have idled as much as that costs, in visits of a sample.
+        done_idled, waiting_idled = 0, 0
+        harvest_cost = (local_features.size + 2 * n) * n // max(1, rows[0][n])
         biases = np.zeros(n_outputs, np.float32)
         n_room = 64 * n_outputs + 64
         found = (np.empty(n_room, np.int32), np.empty(n_room, np.int32), np.empty(n_room, np.float32))
@@ -340,11 +352,12 @@ def _make_solver(width, is_logistic):
                 state[CEILING * width + lane] = highest if highest > 0 else np.inf
                 state[MOVING * width + lane] = 1 if stage[lane] == LEARNING else 0
 
-            done, n_waiting = np.flatnonzero(stage == DONE), np.sum(stage == WAITING)
+            done, waiting = np.flatnonzero(stage == DONE), np.flatnonzero(stage == WAITING)
             n_busy = np.sum(stage != FREE)
-            # Going through W for one lane costs as much as for many, so lanes that are done wait until they are many.
-            many = width // 2 if next_output < n_outputs else width + 1
-            if done.size == n_busy or done.size >= many:
+            if next_output < n_outputs:  # others could have used these lanes
+                done_idled += done.size * n_active
+                waiting_idled += waiting.size * n_active
+            if done.size == n_busy or done_idled >= width * harvest_cost:
                 solved = (output_of, W, alpha, positives, local_features, private_entries, threshold, found, n_found)
                 if width == NARROW:
                     found, n_found = harvest_narrow(done, *solved)
@@ -353,14 +366,13 @@ def _make_solver(width, is_logistic):
                 for lane in done:
                     biases[output_of[lane]] = state[BIAS * width + lane]
                     state[BIAS * width + lane], stage[lane] = 0, FREE
-
-            # A look at all samples costs a whole pass: worth it if that frees lanes for more labels, or at the end.
-            if n_waiting > 0 and (n_waiting + done.size == n_busy or n_waiting + done.size >= many):
-                for lane in range(width):
-                    if stage[lane] == WAITING or stage[lane] == LEARNING:
-                        stage[lane] = LEARNING
-                        state[MOVING * width + lane], state[CEILING * width + lane] = 1, np.inf
-                active[:] = members
+                done_idled = 0
+            if waiting.size > 0 and (waiting.size + done.size == n_busy or waiting_idled >= width * (n - n_active)):
+                for lane in waiting:
+                    stage[lane] = LEARNING
+                    state[MOVING * width + lane], state[CEILING * width + lane] = 1, np.inf
+                    activate(lane, members, active)
+                waiting_idled = 0
         return (found[0][:n_found], found[1][:n_found], found[2][:n_found]), biases, n_visits, n_passes
 
     return solve
