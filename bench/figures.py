@@ -12,7 +12,7 @@ _GREEN = "#009E73"  # Okabe and Ito's bluish green
 _COLOURS = {"orchard": BLUE, "pecos": ORANGE, "omikuji": _GREEN, "napkinxc": PURPLE, "fasttext": GREY}
 _CUT = 20  # medians; a bar that is longer is cut
 _SHOWN = ("train_s", "batch_ms", "single_median_ms", "train_peak_bytes", "model_bytes", "P@1")
-_SHORT_FAMILY = {"binary": "binary", "16-ary": "16-ary", "three": "3 trees", "other": ""}
+_SHORT_FAMILY = {"binary": "binary", "2-ary": "2-ary", "16-ary": "16-ary", "three": "3 trees", "other": ""}
 
 
 def plot_peers(summaries: list[Summary], png_path, svg_path) -> None:

@@ -29,19 +29,31 @@ def measure(configuration: Configuration, dataset: str, repetition: int, threads
         "dataset": dataset, "configuration": configuration.name, "repetition": repetition, "threads": threads,
         "edition": edition(configuration), "again": again, "load_average": os.getloadavg()[0],
     }  # fmt: skip
-    deadline = _Deadline(TIME_LIMIT)
-    with _job_folder(configuration, dataset, repetition, threads) as folder:
+    with run_phases(configuration, dataset, repetition, threads) as (_, result):
+        return record | result
+
+
+@contextmanager
+def run_phases(configuration: Configuration, dataset: str, seed: int, threads: int, queries: int = QUERIES):
+    """Train, predict and score; gives the folder with the saved model, which is gone afterwards, and the results."""
+    deadline, result = _Deadline(TIME_LIMIT), {"status": "ok"}
+    with _job_folder(configuration, dataset, seed, threads, queries) as folder:
         for phase in ("train", "predict"):
-            failure = _run(_python(configuration), phase, folder, threads, deadline)
-            if failure:
-                return record | {"status": "failed", "reason": f"{phase}: {failure}"}
-            record |= json.loads(Path(folder, f"{phase}.json").read_text())
-        ids = np.load(Path(folder, "ids.npy"))
-    Y = _test_labels(dataset)
-    try:
-        return record | {"status": "ok"} | {f"P@{k}": 100 * precision_at_k(ids, Y, k) for k in (1, 3, 5)}
-    except ValueError as error:  # a ranking that is none, for instance with a label twice
-        return record | {"status": "failed", "reason": f"scoring: {error}"}
+            if failure := _run(_python(configuration), phase, folder, threads, deadline):
+                result = {"status": "failed", "reason": f"{phase}: {failure}"}
+                break
+            result |= json.loads((folder / f"{phase}.json").read_text())
+        if result["status"] == "ok":
+            try:
+                result |= precisions(np.load(folder / "ids.npy"), dataset)
+            except ValueError as error:  # a ranking that is none, for instance with a label twice
+                result = {"status": "failed", "reason": f"scoring: {error}"}
+        yield folder, result
+
+
+def precisions(ids: np.ndarray, dataset: str) -> dict:
+    """P@1/3/5 on the test labels, per cent."""
+    return {f"P@{k}": 100 * precision_at_k(ids, _test_labels(dataset), k) for k in (1, 3, 5)}
 
 
 def fill_cache(configuration: Configuration) -> str | None:
@@ -54,16 +66,16 @@ def fill_cache(configuration: Configuration) -> str | None:
 
 
 @contextmanager
-def _job_folder(configuration, dataset, repetition, threads):
+def _job_folder(configuration, dataset, seed, threads, queries=QUERIES):
     """A folder for the model and the results, with job.json in it; on the disk of results/, since models are large."""
     records.FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="measuring-", dir=records.FOLDER) as folder:
         job = {
             "engine": configuration.engine, "settings": configuration.settings, "threads": threads,
-            "seed": repetition, "k": K, "queries": QUERIES, "folder": folder, "data": str(data.UNIT_ROWS / dataset),
+            "seed": seed, "k": K, "queries": queries, "folder": folder, "data": str(data.UNIT_ROWS / dataset),
         }  # fmt: skip
         Path(folder, "job.json").write_text(json.dumps(job))
-        yield folder
+        yield Path(folder)
 
 
 def edition(configuration: Configuration) -> str:

@@ -21,6 +21,7 @@ def write() -> None:
         "figures": tables.figures_table(beside_peers, measure.machine()),
         "ratios": tables.ratios_table(summary.ratios(beside_peers)),
         "accuracy": tables.accuracy_table(summary.differences(beside_peers)),
+        "same_trees": tables.same_trees_table(_read("same_trees.json"), records.edition_of_engine()),
         "threads": tables.threads_table(summaries),
         "labels": tables.labels_table(summaries),
         "jit": tables.jit_table(_read("jit.json")),

@@ -1,6 +1,6 @@
 """`make bench`: set the peers up, measure what is not measured yet, write the tables and the plots.
 
-python bench/run.py                                                      everything; an hour and a half
+python bench/run.py                                                      everything; more than an hour and a half
 python bench/run.py --quick                                              EurLex-4K only, everything once; minutes
 python bench/run.py --only eurlex-4k --engines pecos,orchard --repeats 1 a part of it
 python bench/run.py --parts report                                       only the tables and the plots, anew
@@ -15,17 +15,22 @@ sys.path[0] = str(Path(__file__).resolve().parent.parent)  # so that `python ben
 
 from bench import data, measure, peers, records, schedule, settings  # noqa: E402
 
-PARTS = ("peers", "scaling", "jit", "limits", "report")
+PARTS = ("peers", "scaling", "trees", "jit", "limits", "report")
 
 
 def main(arguments=None) -> int:
     options = parse(arguments)
     started = time.monotonic()
-    if "peers" in options.parts and set(options.engines) - {"orchard"} and (problem := peers.set_up()):
+    if {"peers", "trees"} & set(options.parts) and set(options.engines) - {"orchard"} and (problem := peers.set_up()):
         print(f"peers: {problem}", file=sys.stderr)
     measurements = plan(options)
-    data.prepare(sorted({one.dataset for one in measurements}))
+    datasets = [name for name in settings.PEER_DATASETS if options.only is None or name in options.only]
+    data.prepare(sorted({one.dataset for one in measurements} | set(datasets if "trees" in options.parts else ())))
     run(measurements, options.fresh)
+    if "trees" in options.parts and {"orchard", "pecos"} <= set(options.engines):
+        from bench import same_trees
+
+        same_trees.measure(datasets)
     if "jit" in options.parts:
         from bench import jit
 

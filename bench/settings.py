@@ -21,6 +21,10 @@ ONE_THREAD_REPEATS = {"eurlex-4k": 3, "wiki10-31k-sim": 1, "amazon-67k-sim": 3}
 LARGER_DATASETS = ("wiki10-31k-sim", "amazon-67k-sim")  # where two threads have to pay
 THREAD_DATASETS = ("eurlex-4k", *LARGER_DATASETS)
 
+# Who is compared on PECOS's trees, and with how many seeds: its own differ by more than a point of P@1 on EurLex-4K.
+SAME_TREES = (("pecos-2-ary", "orchard-2-ary"), ("pecos-16-ary", "orchard-16-ary"))
+SAME_TREE_SEEDS = {"eurlex-4k": 10, "wiki10-31k-sim": 1, "amazon-67k-sim": 1}
+
 SCALED = ("orchard-binary", "orchard-16-ary")  # the configurations of the scaling part
 
 _EQUAL = {"max_leaf": 100, "beam": 10, "C": 1.0, "threshold": 0.1}
@@ -51,6 +55,7 @@ class Configuration:
 
 FAMILIES = {
     "binary": "one tree, binary (Parabel)",
+    "2-ary": "one tree, 2 children (XR-Linear)",
     "16-ary": "one tree, 16 children (XR-Linear)",
     "three": "three trees, binary (Parabel)",
     "other": "another model",
@@ -65,9 +70,12 @@ _EURLEX = ("eurlex-4k",)
 
 CONFIGURATIONS = [
     Configuration("orchard-binary", "orchard", "Orchard Parabel", "binary", {**_BINARY, "estimator": "Parabel"}),
-    Configuration("pecos-binary", "pecos", "PECOS, 2 splits", "binary", _BINARY, fewer_repeats=_SLOW),
     Configuration("omikuji-binary", "omikuji", "omikuji", "binary", _BINARY),
     Configuration("napkinxc-binary", "napkinxc", "napkinXC PLT", "binary", _BINARY, fewer_repeats=_SLOW),
+    Configuration(
+        "orchard-2-ary", "orchard", "Orchard XRLinear", "2-ary", {**_BINARY, "estimator": "XRLinear"}, None, _SLOW
+    ),
+    Configuration("pecos-2-ary", "pecos", "PECOS, 2 splits", "2-ary", _BINARY, fewer_repeats=_SLOW),
     Configuration("orchard-16-ary", "orchard", "Orchard XRLinear", "16-ary", {**_WIDE, "estimator": "XRLinear"}),
     Configuration("pecos-16-ary", "pecos", "PECOS, 16 splits", "16-ary", _WIDE),
     Configuration("omikuji-16-ary", "omikuji", "omikuji, collapsed", "16-ary", _WIDE, fewer_repeats=_REDUNDANT),

@@ -1,5 +1,7 @@
 """Summaries as tables: what people read, and under it the rule by which it was made."""
 
+import statistics
+
 from bench import settings, summary
 from bench.settings import FAMILIES, PRECISIONS, QUANTITIES
 from bench.summary import Difference, Ratio, Summary
@@ -124,6 +126,44 @@ def accuracy_table(differences: list[Difference]) -> Table:
         record_header=["dataset", "engine", "settings", "minus", *PRECISIONS, "bar", "verdict"],
         records=records,
     )
+
+
+def same_trees_table(measured: dict | None, engine: str) -> Table:
+    """PECOS, Orchard on the same trees, Orchard on its own; means over the seeds."""
+    groups, rows, records = {}, [], []
+    for one in (measured or {}).get("lines", []):
+        groups.setdefault((one["dataset"], one["peer"], one["orchard"]), []).append(one)
+    families = {configuration.name: FAMILIES[configuration.family] for configuration in settings.CONFIGURATIONS}
+    for (dataset, _, own), lines in groups.items():
+        good = [line for line in lines if "reason" not in line]
+        start = [dataset, families[own], str(len(good))]
+        if not good:
+            rows.append([*start, *[""] * 7, f"failed: {lines[0]['reason']}"])
+            continue
+        pecos = [f"{statistics.fmean(line['pecos'][k] for line in good):.2f}" for k in range(3)]
+        points = [
+            [_mean_and_error([line[key][k] - line["pecos"][k] for line in good]) for k in range(3)]
+            for key in ("same", "own")
+        ]
+        rows.append([*start, " / ".join(pecos), *points[0], *points[1], ""])
+        records += [[dataset, families[own], one["seed"], *one["pecos"], *one["same"], *one["own"]] for one in good]
+    notes = [
+        "Points of P@k, mean over the seeds ± its standard error. On PECOS's own trees only the solver and the search "
+        "differ; own trees differ in the random start of 2-means, too, and in all that follows from it."
+    ]
+    if rows and measured["engine"] != engine:
+        notes.append("Measured before the last edit of the engine's sources.")
+    header = ["data", "settings", "seeds", "PECOS, P@1 / P@3 / P@5"]
+    header += [f"{trees}, {key}" for trees in ("on its trees", "on own trees") for key in PRECISIONS] + ["remark"]
+    sides = ("PECOS", "Orchard on its tree", "Orchard on its own tree")
+    record_header = ["dataset", "settings", "seed", *(f"{side}, {key}" for side in sides for key in PRECISIONS)]
+    title = "Orchard minus PECOS, on PECOS's trees and on its own"
+    return Table(title, header, rows, notes, record_header, records)
+
+
+def _mean_and_error(values: list[float]) -> str:
+    error = f" ± {statistics.stdev(values) / len(values) ** 0.5:.2f}" if len(values) > 1 else ""
+    return f"{statistics.fmean(values):+.2f}{error}"
 
 
 def threads_table(summaries: list[Summary]) -> Table:

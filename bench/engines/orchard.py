@@ -11,12 +11,12 @@ class Adapter(Engine):
     def warm_up(self):
         """Fit and predict something small of the same kinds, so that numba has loaded (or compiled) every kernel."""
         X, Y = small_problem()
-        model = self._estimator().fit(X, Y)
+        model = self.estimator().fit(X, Y)
         model.predict_topk(X, k=5)
         model.predict_topk(X[0], k=5)
 
     def train(self, data, folder):
-        return self._estimator().fit(*data)
+        return self.estimator().fit(*data)
 
     def save(self, model, folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -37,7 +37,7 @@ class Adapter(Engine):
     def _class(self):
         return getattr(orchard, self.settings["estimator"])
 
-    def _estimator(self):
+    def estimator(self):
         s = self.settings
         parameters = {key: s[key] for key in ("max_leaf", "beam", "C", "threshold")}
         parameters |= {"n_trees": s["n_trees"]} if s["estimator"] == "Parabel" else {"n_splits": s["n_splits"]}

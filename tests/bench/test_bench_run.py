@@ -3,21 +3,25 @@
 import json
 import os
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from test_bench_summary import EDITIONS, record
 
-from bench import data, jit, measure, peers, records, run, schedule, settings, summary, tables, worker
+from bench import data, jit, measure, peers, records, run, same_trees, schedule, settings, summary, tables, worker
 from bench.engines import Engine, padded
+from bench.engines.orchard import small_problem
+from orchard import XRLinear
 from orchard.data import read_xmc
+from orchard.trees.label_tree import LabelTree
 
 
 def test_repetitions_are_interleaved():
     """Whatever slows the machine down for a while must hit all engines alike."""
     measurements = schedule.peers(["eurlex-4k"], ("pecos", "orchard"), repeats=2)
-    assert [one.repetition for one in measurements] == [1] * 5 + [2] * 5
+    assert [one.repetition for one in measurements] == [1] * 6 + [2] * 6
 
 
 def test_slow_peers_are_repeated_less_often():
@@ -52,14 +56,14 @@ def test_a_mistyped_engine_is_refused(capsys):
 def test_the_rest_is_estimated_from_what_is_known():
     measurements = schedule.peers(["eurlex-4k"], ("pecos",), repeats=1)
     assert schedule.seconds_left(measurements, []) is None
-    known = [record("pecos-binary", elapsed_s=60.0)]
+    known = [record("pecos-2-ary", elapsed_s=60.0)]
     assert schedule.seconds_left(measurements, known) == 120
 
 
 def test_the_later_measurement_counts_and_a_line_cut_off_is_dropped(tmp_path):
     path = tmp_path / "raw.jsonl"
     for seconds in (1.0, 2.0):
-        records.append(record("pecos-binary", train_s=seconds), path)
+        records.append(record("pecos-2-ary", train_s=seconds), path)
     with path.open("a") as file:
         file.write('{"dataset": "eur')
     assert [one["train_s"] for one in records.load(path)] == [2.0]
@@ -173,7 +177,7 @@ def test_the_peak_is_not_below_what_is_there():
 def test_the_tables_name_what_failed_and_what_is_not_comparable():
     found = [
         record("orchard-binary", train_s=2.0),
-        record("pecos-binary"),
+        record("pecos-2-ary"),
         record("fasttext", precision=50.0),
         record("napkinxc-binary") | {"status": "failed", "reason": "killed by signal SIGKILL"},
     ]
@@ -261,3 +265,52 @@ def test_a_measurement_from_training_to_single_queries(tmp_path):
     (one,) = summary.summarise([record("orchard-binary") | found], EDITIONS)
     assert one.figures["model_bytes"].median == (tmp_path / "model/labels.npy").stat().st_size
     assert found.keys() >= {quantity.key for quantity in settings.QUANTITIES}
+
+
+def save_as_pecos(folder, tree):
+    for level, matrix in enumerate(tree.to_chain()):
+        (folder / f"ranker/{level}.model").mkdir(parents=True)
+        sp.save_npz(folder / f"ranker/{level}.model/C.npz", sp.csc_matrix(matrix, dtype=np.float32))
+
+
+def test_the_chain_of_a_saved_model_is_read_from_the_root_down(tmp_path):
+    """Eleven levels: "10" comes after "9", not after "1"."""
+    groups = [0, 1]
+    for label in range(2, 12):
+        groups = [groups, [label]]
+    tree = LabelTree.from_groups(groups)
+    save_as_pecos(tmp_path, tree)
+    found = LabelTree.from_chain(same_trees.read_chain(tmp_path), collapse=True)
+    assert found.max_depth == tree.max_depth == 10
+    np.testing.assert_array_equal(found.label_indices, tree.label_indices)
+
+
+def test_orchard_is_trained_on_the_tree_that_pecos_saved(tmp_path, monkeypatch):
+    X, Y = small_problem()
+    for name, matrix in (("X.trn", X), ("Y.trn", Y), ("X.tst", X), ("Y.tst", Y)):
+        sp.save_npz(tmp_path / f"{name}.npz", matrix)
+    tree = LabelTree.from_groups(np.array_split(np.random.default_rng(0).permutation(Y.shape[1]), 3))
+    save_as_pecos(tmp_path / "model", tree)
+    result = {"status": "ok", "P@1": 3.0, "P@3": 2.0, "P@5": 1.0}
+    monkeypatch.setattr(same_trees, "run_phases", lambda *_, **__: nullcontext((tmp_path, result)))
+    monkeypatch.setattr(data, "UNIT_ROWS", tmp_path.parent)
+    by_name = {one.name: one for one in settings.CONFIGURATIONS}
+    measure._test_labels.cache_clear()
+    line = same_trees.compare(by_name["pecos-16-ary"], by_name["orchard-16-ary"], tmp_path.name, seed=5)
+    assert line["pecos"] == [3.0, 2.0, 1.0]
+    ids, _ = XRLinear(random_state=5).fit(X, Y, trees=[tree]).predict_topk(X)
+    assert line["same"] == pytest.approx(list(measure.precisions(ids, tmp_path.name).values()))
+    assert line["same"] != line["own"]
+
+
+def test_the_table_of_same_trees_has_means_and_their_errors():
+    """Differences of 1 and 3 points: 2, and their standard deviation √2 over √2 seeds is 1."""
+    start = {"dataset": "eurlex-4k", "peer": "pecos-16-ary", "orchard": "orchard-16-ary"}
+    lines = [start | {"seed": n, "pecos": [80] * 3, "same": [80] * 3, "own": [80 + 2 * n - 1] * 3} for n in (1, 2)]
+    failed = {"dataset": "eurlex-4k", "peer": "pecos-2-ary", "orchard": "orchard-2-ary", "seed": 1, "reason": "killed"}
+    table = tables.same_trees_table({"engine": "old", "lines": [*lines, failed]}, engine="new")
+    good, bad = (dict(zip(table.header, row, strict=True)) for row in table.rows)
+    assert good["PECOS, P@1 / P@3 / P@5"] == "80.00 / 80.00 / 80.00"
+    assert (good["on its trees, P@1"], good["on own trees, P@5"]) == ("+0.00 ± 0.00", "+2.00 ± 1.00")
+    assert bad["remark"] == "failed: killed"
+    assert "before the last edit" in table.notes[-1]

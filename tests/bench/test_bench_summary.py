@@ -24,7 +24,7 @@ def by_quantity(records):
 
 
 def test_a_figure_is_the_median_with_its_range():
-    records = [record("pecos-binary", n, train_s=seconds) for n, seconds in enumerate((3.0, 1.0, 8.0), start=1)]
+    records = [record("pecos-2-ary", n, train_s=seconds) for n, seconds in enumerate((3.0, 1.0, 8.0), start=1)]
     (one,) = summary.summarise(records, EDITIONS)
     assert one.n == 3
     assert one.figures["train_s"] == summary.Figure(3.0, 1.0, 8.0)
@@ -45,7 +45,7 @@ def test_the_last_engine_measured_is_shown_and_named_where_the_current_one_was_n
         record("orchard-16-ary", edition="old/a"),
         record("orchard-16-ary", edition="new/a"),
         record("orchard-three", edition="old/b"),
-        record("pecos-binary", edition="old/a"),
+        record("pecos-2-ary", edition="old/a"),
     ]
     chosen, older = summary.choose_editions(records, current)
     assert older == ["orchard-binary"]
@@ -55,32 +55,32 @@ def test_the_last_engine_measured_is_shown_and_named_where_the_current_one_was_n
 def test_the_best_peer_is_chosen_for_each_quantity():
     records = [
         record("orchard-binary", train_s=2.0, batch_ms=9.0),
-        record("pecos-binary", train_s=10.0, batch_ms=20.0),
+        record("pecos-2-ary", train_s=10.0, batch_ms=20.0),
         record("omikuji-16-ary", train_s=16.0, batch_ms=18.0),
     ]
     ratios = by_quantity(records)
     training, batch = ratios["orchard-binary", "train_s"], ratios["orchard-binary", "batch_ms"]
-    assert (training.peer.configuration.name, training.value, training.met) == ("pecos-binary", 0.2, True)
+    assert (training.peer.configuration.name, training.value, training.met) == ("pecos-2-ary", 0.2, True)
     assert (batch.peer.configuration.name, batch.value, batch.met) == ("omikuji-16-ary", 0.5, False)
 
 
 def test_a_fast_but_inaccurate_peer_sets_no_bar():
     records = [
         record("orchard-binary", train_s=2.0),
-        record("pecos-binary", train_s=10.0),
+        record("pecos-2-ary", train_s=10.0),
         record("fasttext", train_s=0.1, precision=50.0),
         record("omikuji-binary", train_s=0.1, precision=77.9),
     ]
-    assert by_quantity(records)["orchard-binary", "train_s"].peer.configuration.name == "pecos-binary"
+    assert by_quantity(records)["orchard-binary", "train_s"].peer.configuration.name == "pecos-2-ary"
 
 
 def test_three_trees_are_compared_with_three_trees():
-    records = [record("orchard-three"), record("pecos-binary", train_s=1.0), record("omikuji-three", train_s=40.0)]
+    records = [record("orchard-three"), record("pecos-2-ary", train_s=1.0), record("omikuji-three", train_s=40.0)]
     assert by_quantity(records)["orchard-three", "train_s"].value == 0.25
 
 
 def test_without_a_bar_nothing_is_met_or_missed():
-    ratios = by_quantity([record("orchard-binary"), record("pecos-binary")])
+    ratios = by_quantity([record("orchard-binary"), record("pecos-2-ary")])
     assert ratios["orchard-binary", "single_p99_ms"].met is None
 
 
@@ -88,7 +88,7 @@ def test_without_a_bar_nothing_is_met_or_missed():
     ("precision", "verdict"), [(79.8, "within"), (79.6, "below"), (80.4, "above")], ids=["near", "low", "high"]
 )
 def test_accuracy_is_compared_with_the_same_settings(precision, verdict):
-    records = [record("orchard-16-ary", precision=precision), record("pecos-16-ary"), record("pecos-binary")]
+    records = [record("orchard-16-ary", precision=precision), record("pecos-16-ary"), record("pecos-2-ary")]
     (difference,) = summary.differences(summary.summarise(records, EDITIONS))
     assert difference.other == "PECOS, 16 splits"
     assert difference.verdict == verdict
@@ -112,7 +112,7 @@ def test_a_peer_that_failed_is_there_with_its_reason():
 
 def test_orchard_and_peers_of_different_runs_are_noticed():
     """One side measured again on its own is not interleaved with the other; a run that was resumed is."""
-    together = [record(name, n, run=f"run {n}") for name in ("orchard-binary", "pecos-binary") for n in (1, 2)]
+    together = [record(name, n, run=f"run {n}") for name in ("orchard-binary", "pecos-2-ary") for n in (1, 2)]
     once = record("napkinxc-binary", run="run 1")
     assert summary.measured_apart(summary.summarise([*together, once], EDITIONS)) == []
     later = record("orchard-16-ary", run="run 3")

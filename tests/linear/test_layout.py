@@ -4,20 +4,24 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 from plain_engine import packed
 
 from orchard.linear import _layout_kernels as layout
+from orchard.linear import _scoring_kernels as scoring
 from orchard.linear import _storage_kernels as storage
+from orchard.linear._lanes import lanes_dot_packed
+from orchard.linear._layout_kernels import MOST_BITS
 from orchard.linear.model import code_type
 
 CODES = [np.uint16, np.uint32]
 
 
 @st.composite
-def weight_matrices(draw):
+def weight_matrices(draw, most_outputs=40):
     """Dense (features, outputs) with empty, sparse and full rows."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    n_features, n_outputs = draw(st.integers(0, 60)), draw(st.integers(1, 40))
+    n_features, n_outputs = draw(st.integers(0, 60)), draw(st.integers(1, most_outputs))
     density = rng.choice([0.0, 0.03, 0.3, 1.0], size=(n_features, 1))
     return rng.normal(size=(n_features, n_outputs)) * (rng.random((n_features, n_outputs)) < density)
 
@@ -62,11 +66,34 @@ def test_every_feature_is_found_and_no_other(code, spread, W):
         at = find(feature, table)
         held = np.flatnonzero(wide[feature]) if feature < wide.shape[0] else np.empty(0)
         assert (at >= 0) == (held.size > 0)
-        if at >= 0 and codes[per_word * at] == mark:
+        if at >= 0 and W.shape[1] <= MOST_BITS:
+            assert words[at] == sum(1 << output for output in held)
+            np.testing.assert_array_equal(words.view(np.float32)[at + 1 :][: held.size], wide[feature, held])
+        elif at >= 0 and codes[per_word * at] == mark:
             np.testing.assert_array_equal(words.view(np.float32)[at + 1 :][: W.shape[1]], wide[feature])
         elif at >= 0:
             assert codes[per_word * at] == held.size
             np.testing.assert_array_equal(codes[per_word * at + 1 :][: held.size], held)
+
+
+@pytest.mark.parametrize("code", CODES)
+@given(weight_matrices(most_outputs=MOST_BITS))
+def test_rows_with_bits_are_multiplied_alike_with_and_without_the_instruction(code, W):
+    """To the bit, and close to numpy."""
+    table, words = packed(W, np.empty(0, code))
+    features = np.array([feature for feature in range(W.shape[0]) if find(feature, table) >= 0], np.int64)
+    rows = np.array([find(feature, table) for feature in features], np.uint32)
+    values = np.linspace(-2, 2, rows.size).astype(np.float32)
+    lanes, dots = np.empty(MOST_BITS, np.float32), np.empty(W.shape[1], np.float32)
+    dot_packed(words.view(np.float32), rows, values, lanes)
+    scoring.dot_of_bits(rows.size, rows, values, W.shape[1], words.view(code), words.view(np.float32), dots)
+    np.testing.assert_array_equal(dots, lanes[: W.shape[1]])
+    np.testing.assert_allclose(dots, values @ W[features], rtol=1e-4, atol=1e-4)
+
+
+@njit
+def dot_packed(words, rows, values, lanes):
+    lanes_dot_packed(MOST_BITS, words, rows, values, rows.size, lanes)
 
 
 def test_features_that_fall_on_the_same_slot_are_kept_apart():

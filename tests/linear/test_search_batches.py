@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from plain_engine import random_model, random_tree, random_X
+from plain_engine import binary_tree, random_model, random_tree, random_X
 
 from orchard.linear import search
 from orchard.linear.search import SearchSettings
@@ -30,6 +30,8 @@ MODELS = {
     "wide nodes, many weights": (lambda rng: LabelTree.from_groups(np.array_split(np.arange(400), 5)), 0.6),
     "one versus all": (lambda rng: LabelTree.from_groups(range(100)), 0.3),
     "copies": (lambda rng: random_tree(rng, 60, depth=3, copies=2), 0.3),
+    "three trees": (lambda rng: random_tree(rng, 60, depth=3), 0.3),
+    "three trees, many leaves": (lambda rng: binary_tree(6), 0.2),
 }
 
 
@@ -38,9 +40,10 @@ def case(request):
     """(models, X); X has rows of all lengths, empty ones too, and some that all are the same."""
     rng = np.random.default_rng(7)
     make_tree, density = MODELS[request.param]
-    model = random_model(rng, make_tree(rng), N_FEATURES, density)
+    n_trees = 3 if request.param.startswith("three") else 1
+    models = [random_model(rng, make_tree(rng), N_FEATURES, density) for _ in range(n_trees)]
     parts = [random_X(rng, 60, N_FEATURES, density) for density in (0.02, 0.2, 1.0)]
-    return [model], sp.vstack([*parts, parts[0] * 0, *[parts[1][:1]] * 30], format="csr").astype(np.float32)
+    return models, sp.vstack([*parts, parts[0] * 0, *[parts[1][:1]] * 30], format="csr").astype(np.float32)
 
 
 @pytest.mark.parametrize(("k", "discount"), [(10, 1.0), (2, 0.9), (1, 1.0)])
@@ -121,6 +124,9 @@ def test_a_model_with_wide_nodes_numbers_its_outputs_with_32_bits():
     margins = X @ W + biases
     best = np.sort(margins, axis=1)[:, ::-1][:, :5]
     np.testing.assert_allclose(np.take_along_axis(margins, found[0], axis=1), best, rtol=1e-5)
+    narrow = random_model(rng, LabelTree.from_groups(np.array_split(np.arange(n_labels), 30)), d, density=0.2)
+    assert narrow.code_type == np.uint16
+    assert_same(search.topk([model, narrow], X, 5, how), one_by_one([model, narrow], X, 5, how))
 
 
 def test_no_queries_have_no_results():

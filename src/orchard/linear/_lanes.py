@@ -288,6 +288,63 @@ def lanes_clear(typing_context, width, W, row, lanes):
     return types.void(width, W, types.intp, types.uint32), emit
 
 
+@intrinsic(prefer_literal=True)
+def lanes_dot_packed(typing_context, width, words, rows, values, n, lanes):
+    """lanes[b] = Σ values[i] · (weight b of row i), i below n; a row is a word of bits, and the weights of those set.
+
+    words : float32.  rows : uint32, where each row begins in `words`.  values : float32.  lanes : float32 (width,).
+    One sum, as in `lanes_dot_in_order`. Processors with AVX-512 have an instruction that gives the weights to their
+    lanes; for others LLVM writes a test for every lane.
+    """
+
+    def emit(context, builder, signature, arguments):
+        width = signature.args[0].literal_value
+        word, vector = ir.IntType(32), ir.VectorType(ir.FloatType(), width)
+        flags, zeros = ir.VectorType(ir.IntType(1), width), ir.Constant(vector, [0.0] * width)
+        words, rows, values = (
+            _data_pointer(context, builder, signature.args[place], arguments[place]) for place in (1, 2, 3)
+        )
+        lanes = _data_pointer(context, builder, signature.args[5], arguments[5])
+        fma_type = ir.FunctionType(vector, [vector] * 3)
+        fma = cgutils.get_or_insert_function(builder.module, fma_type, f"llvm.fma.v{width}f32")
+        expand_type = ir.FunctionType(vector, [words.type, flags, vector])
+        expand = cgutils.get_or_insert_function(builder.module, expand_type, f"llvm.masked.expandload.v{width}f32")
+        total = cgutils.alloca_once_value(builder, zeros)
+        with cgutils.for_range(builder, arguments[4]) as loop:
+            at = builder.zext(builder.load(builder.gep(rows, [loop.index])), loop.index.type)
+            begin = builder.gep(words, [at])
+            bits = builder.load(builder.bitcast(begin, word.as_pointer()))
+            is_set = builder.bitcast(builder.trunc(bits, ir.IntType(width)), flags)
+            weights = builder.call(expand, [builder.gep(begin, [ir.Constant(word, 1)]), is_set, zeros])
+            value = _splat(builder, builder.load(builder.gep(values, [loop.index])), width)
+            builder.store(builder.call(fma, [value, weights, builder.load(total)]), total)
+        _store(builder, builder.load(total), builder.bitcast(lanes, vector.as_pointer()))
+        return context.get_dummy_value()
+
+    _refuse_variable(width)
+    return types.void(width, words, rows, values, types.intp, lanes), emit
+
+
+@intrinsic
+def count_ones(typing_context, word):
+    """How many bits of an integer are set."""
+
+    def emit(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return word(word), emit
+
+
+@intrinsic
+def lowest_one(typing_context, word):
+    """The place of the lowest bit that is set in an integer that is not 0."""
+
+    def emit(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return word(word), emit
+
+
 @intrinsic
 def prefetch(typing_context, array, at):
     """Tell the processor that array[at] will be read soon."""

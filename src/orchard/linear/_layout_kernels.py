@@ -4,12 +4,16 @@ A bundle's table says where a feature's row begins among its words of 32 bits. I
 last one have a row, the table is direct: a word per feature. Otherwise it is hashed: pairs of a feature and the place
 of its row. A head of four words stands before either: the kind, for how many features or pairs there is room, how many
 rows there are, and nothing.
-A row is a count, the outputs and their weights, one after the other; or, if most outputs have a weight, a mark and the
-weights of all outputs. The outputs are codes of 16 bits, or of 32 where a bundle has more than 65,534 of them.
+A row of a bundle with up to 16 outputs is a word with a bit for every output that has a weight, and these weights. In
+any other bundle it is a count, the outputs and their weights, one after the other; or, if many outputs have a weight, a
+mark and the weights of all outputs. The outputs are codes of 16 bits, or of 32 where a bundle has more than 65,534 of
+them.
 """
 
 import numpy as np
 from numba import njit
+
+from orchard.linear._lanes import count_ones, lowest_one
 
 HASHED, DIRECT = 0, 1
 NOTHING = np.uint32(0xFFFFFFFF)  # no feature, no row
@@ -17,6 +21,7 @@ HEAD = 4  # words before a table; an even number, so that a pair never crosses c
 KIND, SIZE, N_ROWS = 0, 1, 2  # the words of the head
 # A direct table is no larger than a hashed one as long as every third of its features is there.
 _DIRECT_UP_TO = 3
+MOST_BITS = 16  # outputs of a bundle whose rows begin with bits
 # A row with at least a third of the weights is stored whole: it is twice as long at most, and a plain loop.
 _DENSE_FROM = 3
 
@@ -95,6 +100,24 @@ def sparse_header(n, per_word):
 
 
 @njit(nogil=True, cache=True)
+def new_row_size(n, n_outputs, per_word):
+    """The words of a row that has n weights."""
+    if n_outputs <= MOST_BITS:
+        return 1 + n
+    return 1 + n_outputs if _DENSE_FROM * n >= n_outputs else sparse_header(n, per_word) + n
+
+
+@njit(nogil=True, cache=True)
+def row_size(codes, at, n_outputs):
+    """The words of the row that begins at word `at`."""
+    per_word = codes_per_word(codes)
+    n = np.int64(codes[per_word * at])
+    if n_outputs <= MOST_BITS:
+        return 1 + count_ones(n)
+    return 1 + n_outputs if n == dense_mark(codes) else sparse_header(n, per_word) + n
+
+
+@njit(nogil=True, cache=True)
 def set_bits_ascending(bitmap, found):
     """Write the positions of the bits set in `bitmap` (uint64) to `found`, ascending; clears the bitmap."""
     n_found = 0
@@ -103,14 +126,7 @@ def set_bits_ascending(bitmap, found):
         bitmap[word] = 0
         base = word * 64
         while bits:
-            below = (bits & (~bits + np.uint64(1))) - np.uint64(
-                1
-            )  # as many ones as there are zeros under the lowest bit
-            position = 0
-            while below:
-                below &= below - np.uint64(1)
-                position += 1
-            found[n_found] = base + position
+            found[n_found] = base + np.int64(lowest_one(bits))
             n_found += 1
             bits &= bits - np.uint64(1)
     return n_found
@@ -128,7 +144,7 @@ def pack(row_features, row_begins, row_outputs, row_weights, n_outputs, kind):
     n_words = 0
     for row in range(n_rows):
         n = np.int64(row_begins[row + 1]) - np.int64(row_begins[row])
-        n_words += 1 + n_outputs if _DENSE_FROM * n >= n_outputs else sparse_header(n, per_word) + n
+        n_words += new_row_size(n, n_outputs, per_word)
     words = np.zeros(n_words, np.uint32)
     codes, weights = words.view(kind.dtype), words.view(np.float32)
     table = new_table(row_features)
@@ -137,18 +153,21 @@ def pack(row_features, row_begins, row_outputs, row_weights, n_outputs, kind):
         enter(row_features[row], at, table)
         begin, end = np.int64(row_begins[row]), np.int64(row_begins[row + 1])
         n = end - begin
-        if _DENSE_FROM * n >= n_outputs:
+        if n_outputs <= MOST_BITS:
+            for place in range(n):
+                words[at] |= np.uint32(1) << np.uint32(row_outputs[begin + place])
+                weights[at + 1 + place] = row_weights[begin + place]
+        elif _DENSE_FROM * n >= n_outputs:
             codes[per_word * at] = mark
             for entry in range(begin, end):
                 weights[at + 1 + row_outputs[entry]] = row_weights[entry]
-            at += 1 + n_outputs
         else:
             codes[per_word * at] = n
             header = sparse_header(n, per_word)
             for place in range(n):
                 codes[per_word * at + 1 + place] = row_outputs[begin + place]
                 weights[at + header + place] = row_weights[begin + place]
-            at += header + n
+        at += new_row_size(n, n_outputs, per_word)
     return table, words
 
 
@@ -174,18 +193,25 @@ def unpack(table, words, n_outputs, kind):
     for row in range(n_rows):
         row_features[row] = feature_at[at]
         n = np.int64(codes[per_word * at])
-        if n == mark:
+        if n_outputs <= MOST_BITS:
+            place = at + 1
+            while n:
+                row_outputs[n_entries] = lowest_one(n)
+                row_weights[n_entries] = weights[place]
+                n_entries += 1
+                place += 1
+                n &= n - 1
+        elif n == mark:
             for output in range(n_outputs):
                 row_outputs[n_entries] = output
                 row_weights[n_entries] = weights[at + 1 + output]
                 n_entries += 1 if weights[at + 1 + output] != 0 else 0
-            at += 1 + n_outputs
         else:
             header = sparse_header(n, per_word)
             for place in range(n):
                 row_outputs[n_entries] = codes[per_word * at + 1 + place]
                 row_weights[n_entries] = weights[at + header + place]
                 n_entries += 1
-            at += header + n
+        at += row_size(codes, at, n_outputs)
         row_begins[row + 1] = n_entries
     return row_features, row_begins, row_outputs[:n_entries].copy(), row_weights[:n_entries].copy()

@@ -3,11 +3,12 @@
 import numpy as np
 from numba import njit
 
-from orchard.linear._scoring_kernels import log_gain, margins_of_pairs, scoring_room
+from orchard.linear._scoring_kernels import SPREAD, hits_of, log_gain, margins_alone, margins_of_pairs, scoring_room
 from orchard.linear._search_kernels import beam_search, by_bundle, insert_best, row_scales
 
 MEAN, MAX = 0, 1  # how several copies of a label become one
 SKIPPED = -1  # in place of where margins begin: there are none
+ROUNDING = np.float32(1e-5)  # more than what rounding adds to a sum of scores, as a share of it
 
 
 @njit(nogil=True, cache=True)
@@ -225,3 +226,104 @@ def best_of_trees(first, last, indptrs, labels, scores, depths, sums, found_in, 
         for tree in range(n_trees):
             for place in range(indptrs[tree, query], indptrs[tree, query + 1]):
                 sums[labels[place]], sum_of_depths[labels[place]], found_in[labels[place]] = 0, 0, 0
+
+
+@njit(nogil=True, cache=True)
+def best_of_trees_alone(
+    X, row, normalise, models, combiner, discount, beam, sums, found_in, sum_of_depths, ids, best, best_depths
+):
+    """`labels_of_tree` and `best_of_trees` for one query, in several trees without copies: the same to the bit.
+
+    The leaves of all beams are taken one by one, the best first, and those left out none of whose labels can be among
+    the best k: what a label has not got yet, it gets from leaves that are no better, from one in every tree.
+
+    models : for every tree what `labels_of_tree` takes; all of the same types.
+    """
+    n_trees, k = len(models), ids.shape[1]
+    features, values = X[1][X[0][row] : X[0][row + 1]], X[2][X[0][row] : X[0][row + 1]]
+    nodes, log_scores = np.empty((n_trees, beam), np.int32), np.empty((n_trees, beam), np.float32)
+    sizes, begins = np.empty(n_trees, np.int64), np.full((n_trees, beam), SKIPPED)
+    scale, hits = np.float32(1), (np.empty(values.size + 1, np.uint32), np.empty(values.size + 1, np.float32))
+    lanes = np.empty(SPREAD, np.float32)
+    n_reached, n_margins = 0, 0
+    for number in range(n_trees):
+        tree, labels, weights = models[number]
+        bad_row, scoring, beams = reach(X, row, row + 1, normalise, tree, weights, combiner, discount, beam)
+        if bad_row >= 0:
+            return bad_row
+        scale = scoring[0][0]
+        nodes[number], log_scores[number], sizes[number] = beams[0][0], beams[1][0], beams[2][0]
+        for place in range(sizes[number]):
+            n_labels = labels[0][nodes[number, place] + 1] - labels[0][nodes[number, place]]
+            n_reached += n_labels
+            n_margins = max(n_margins, n_labels)
+
+    scores, margins = np.empty(n_reached, np.float32), np.empty(n_margins, np.float32)
+    found = np.empty(n_reached, np.int32)
+    best_sums, best_found = np.empty(k, np.float32), np.empty(k, np.int32)
+    n_scores, n_found, n_best = 0, 0, 0
+    next_place = np.zeros(n_trees, np.int64)
+    for _ in range(sizes.sum()):
+        number = -1  # of the tree with the best leaf that has not been looked at
+        for other in range(n_trees):
+            if next_place[other] < sizes[other] and (
+                number < 0 or log_scores[other, next_place[other]] > log_scores[number, next_place[number]]
+            ):
+                number = other
+        place = next_place[number]
+        next_place[number] += 1
+        tree, labels, weights = models[number]
+        label_indptr, label_indices, _ = labels
+        node, log_score = nodes[number, place], log_scores[number, place]
+        here = label_indices[label_indptr[node] : label_indptr[node + 1]]
+        if n_best == k:
+            most, is_needed = np.exp(discount * log_score), False
+            for label in here:
+                is_needed |= (sums[label] + (n_trees - found_in[label]) * most) * (1 + ROUNDING) >= best_sums[k - 1]
+            if not is_needed:
+                continue
+
+        bundle = tree[3][node]
+        has_classifiers = weights[0][bundle + 1] > weights[0][bundle]
+        if has_classifiers:
+            n_hits = hits_of(features, values, bundle, weights, *hits, 0)
+            margins_alone(n_hits, *hits, scale, bundle, weights, lanes, margins)
+        begins[number, place] = n_scores
+        for position in range(here.size):
+            label, total = here[position], log_score
+            if has_classifiers:
+                total = discount * log_score + log_gain(margins[position], combiner)
+            score = np.exp(total)
+            scores[n_scores] = score
+            n_scores += 1
+            if found_in[label] == 0:
+                found[n_found] = label
+                n_found += 1
+            sums[label] += score
+            found_in[label] += 1
+        n_best = 0
+        for label in found[:n_found]:
+            n_best = insert_best(sums[label], label, n_best, best_sums, best_found)
+
+    for label in found[:n_found]:
+        sums[label], found_in[label] = 0, 0
+    # The same lists again, tree by tree, without what was left out: the sums are then rounded as those of a batch.
+    found, depths = np.empty(n_scores, np.int32), np.empty(n_scores, np.float32)
+    ordered = np.empty(n_scores, np.float32)
+    indptrs = np.zeros((n_trees, 2), np.int64)
+    at = 0
+    for number in range(n_trees):
+        label_indptr, label_indices, node_depths = models[number][1]
+        indptrs[number, 0] = at
+        for place in range(sizes[number]):
+            begin, node = begins[number, place], nodes[number, place]
+            if begin == SKIPPED:
+                continue
+            for position in range(label_indptr[node + 1] - label_indptr[node]):
+                found[at] = label_indices[label_indptr[node] + position]
+                ordered[at] = scores[begin + position]
+                depths[at] = node_depths[node]
+                at += 1
+        indptrs[number, 1] = at
+    best_of_trees(row, row + 1, indptrs, found, ordered, depths, sums, found_in, sum_of_depths, ids, best, best_depths)
+    return -1

@@ -5,13 +5,15 @@ alone gets the same margins to the bit as among thousands.
 """
 
 import numpy as np
+from llvmlite.binding import get_host_cpu_features
 from numba import njit
 
-from orchard.linear._lanes import fma, lanes_dot_in_order, prefetch
+from orchard.linear._lanes import fma, lanes_dot_in_order, lanes_dot_packed, lowest_one, prefetch
 from orchard.linear._layout_kernels import (
     DIRECT,
     HEAD,
     KIND,
+    MOST_BITS,
     N_ROWS,
     NOTHING,
     SIZE,
@@ -19,13 +21,15 @@ from orchard.linear._layout_kernels import (
     dense_mark,
     find_direct,
     find_hashed,
+    row_size,
     sparse_header,
 )
 from orchard.linear._solver_kernels import on_cache_lines
 
-SPREAD = 32  # lanes of a dense row
+SPREAD = 32  # lanes of a dense row, and room for the sums of one
 # How large things can be, the last of a model's arrays.
 MOST_ROWS, MOST_WORDS, MOST_INNER_OUTPUTS = range(3)
+HAS_EXPAND = bool(get_host_cpu_features().get("avx512f"))  # see `lanes_dot_packed`
 LOG_SIGMOID = 0  # combiner codes; a code p > 0 is the hinge to the power of p
 
 
@@ -90,28 +94,55 @@ def hits_of(features, values, bundle, weights, hit_rows, hit_values, n_hits):
 
 
 @njit(nogil=True, cache=True)
-def margins_alone(n_hits, hit_rows, hit_values, scale, bundle, weights, margins):
-    """margins[o] = w_o·x + b_o for every output o of a bundle; x is hit_values times `scale`."""
+def margins_alone(n_hits, hit_rows, hit_values, scale, bundle, weights, lanes, margins):
+    """margins[o] = w_o·x + b_o for every output o of a bundle; x is hit_values times `scale`.  lanes : see SPREAD."""
     output_begins, biases, _, _, word_begins, codes, all_weights, _ = weights
     n_outputs = output_begins[bundle + 1] - output_begins[bundle]
-    per_word, mark = codes_per_word(codes), dense_mark(codes)
+    own_codes = codes[codes_per_word(codes) * word_begins[bundle] :]
+    own_weights = all_weights[word_begins[bundle] :]
+    if n_outputs > MOST_BITS:
+        dot_of_codes(n_hits, hit_rows, hit_values, n_outputs, own_codes, own_weights, margins)
+    elif HAS_EXPAND:
+        lanes_dot_packed(MOST_BITS, own_weights, hit_rows, hit_values, n_hits, lanes)
+        margins[:n_outputs] = lanes[:n_outputs]
+    else:
+        dot_of_bits(n_hits, hit_rows, hit_values, n_outputs, own_codes, own_weights, margins)
+    first_bias = output_begins[bundle]
     for output in range(n_outputs):
-        margins[output] = 0
+        margins[output] = scale * margins[output] + biases[first_bias + output]
+
+
+@njit(nogil=True, cache=True)
+def dot_of_codes(n_hits, hit_rows, hit_values, n_outputs, codes, weights, dots):
+    """dots[o] = Σ hit_values · (weight of output o in the row that begins at hit_rows)."""
+    per_word, mark = codes_per_word(codes), dense_mark(codes)
+    dots[:n_outputs] = 0
     for hit in range(n_hits):
-        at = word_begins[bundle] + np.int64(hit_rows[hit])
-        value = hit_values[hit]
+        at, value = np.int64(hit_rows[hit]), hit_values[hit]
         n = np.int64(codes[per_word * at])
         if n == mark:
             for output in range(n_outputs):
-                margins[output] = fma(value, all_weights[at + 1 + output], margins[output])
+                dots[output] = fma(value, weights[at + 1 + output], dots[output])
         else:
             first_code, first_weight = per_word * at + 1, at + sparse_header(n, per_word)
             for place in range(n):
                 output = codes[first_code + place]
-                margins[output] = fma(value, all_weights[first_weight + place], margins[output])
-    first_bias = output_begins[bundle]
-    for output in range(n_outputs):
-        margins[output] = scale * margins[output] + biases[first_bias + output]
+                dots[output] = fma(value, weights[first_weight + place], dots[output])
+
+
+@njit(nogil=True, cache=True)
+def dot_of_bits(n_hits, hit_rows, hit_values, n_outputs, codes, weights, dots):
+    """`dot_of_codes` where rows begin with bits: what `lanes_dot_packed` does, weight by weight."""
+    per_word = codes_per_word(codes)
+    dots[:n_outputs] = 0
+    for hit in range(n_hits):
+        at, value = np.int64(hit_rows[hit]), hit_values[hit]
+        bits = np.int64(codes[per_word * at])
+        while bits:
+            at += 1
+            output = lowest_one(bits)
+            dots[output] = fma(value, weights[at], dots[output])
+            bits &= bits - 1
 
 
 @njit(nogil=True, cache=True)
@@ -132,8 +163,7 @@ def margins_together(X, first, pairs, order, scales, bundle, weights, room, marg
         row_begins[n_rows] = at
         row_numbers[at - first_word] = n_rows
         n_done[n_rows] = 0  # outputs ascend in a row: every block goes on where the last one stopped
-        n = np.int64(codes[per_word * at])
-        at += 1 + n_outputs if n == mark else sparse_header(n, per_word) + n
+        at += row_size(codes, at, n_outputs)
         n_rows += 1
 
     n_hits = 0
@@ -151,7 +181,12 @@ def margins_together(X, first, pairs, order, scales, bundle, weights, room, marg
         for row in range(n_rows):
             at = row_begins[row]
             n = np.int64(codes[per_word * at])
-            if n == mark:
+            if n_outputs <= MOST_BITS:
+                while n:
+                    at += 1
+                    W[row, lowest_one(n)] = all_weights[at]
+                    n &= n - 1
+            elif n == mark:
                 for output in range(block, block_end):
                     W[row, output - block] = all_weights[at + 1 + output]
             else:
@@ -180,7 +215,7 @@ def margins_of_pairs(X, first, pairs, order, scales, weights, room, margins):
     n_pairs = order.size
     indptr, indices, data = X
     output_begins, _, table_begins, tables, word_begins, _, _, _ = weights
-    hit_rows, hit_values, spread = room[0], room[1], room[3]
+    hit_rows, hit_values, spread, lanes = room[0], room[1], room[3], room[7]
     turn = 0
     while turn < n_pairs:
         bundle = pair_bundles[order[turn]]
@@ -194,7 +229,8 @@ def margins_of_pairs(X, first, pairs, order, scales, weights, room, margins):
         n_rows = np.int64(tables[table_begins[bundle] + N_ROWS]) if n_words else 0
         n_blocks = -(-n_outputs // SPREAD)
         # Nanoseconds, roughly: a dense row is a few loads, a sparse one a loop of unforeseeable length.
-        alone = n_values * (6.0 + n_words / (n_rows + 1))
+        is_straight = HAS_EXPAND and n_outputs <= MOST_BITS
+        alone = n_values * (3.0 if is_straight else 6.0 + n_words / (n_rows + 1))
         together = n_blocks * (10.0 * n_rows + 1.5 * n_values) + 2.0 * n_words + 1.5 * n_values
         if stop - turn > 1 and together < alone and n_rows * SPREAD <= spread.size:
             margins_together(X, first, pairs, order[turn:stop], scales, bundle, weights, room, margins)
@@ -204,5 +240,5 @@ def margins_of_pairs(X, first, pairs, order, scales, weights, room, margins):
                 begin, end = indptr[first + query], indptr[first + query + 1]
                 n_hits = hits_of(indices[begin:end], data[begin:end], bundle, weights, hit_rows, hit_values, 0)
                 own = margins[pair_begins[pair] : pair_begins[pair] + n_outputs]
-                margins_alone(n_hits, hit_rows, hit_values, scales[query], bundle, weights, own)
+                margins_alone(n_hits, hit_rows, hit_values, scales[query], bundle, weights, lanes, own)
         turn = stop

@@ -1,7 +1,7 @@
 """Dual coordinate descent for many labels that share most of their samples (Hsieh et al. 2008; Yu et al. 2011).
 
 A pass visits the samples in random order and takes one coordinate step for every lane that has the sample. Lanes that
-have converged hand their weights over, a few at a time, and take the next labels; W never has more than `width` columns.
+have converged hand their weights over, a few at a time, and take the next labels; W never has more columns than lanes.
 Samples that no lane can learn from are left out of the passes until a last one looks at all of them.
 """
 

@@ -59,7 +59,7 @@ class TreeModel:
         """Whether a label stands in more than one leaf."""
         return self.tree.label_indices.size > self.tree.n_labels
 
-    @property
+    @cached_property
     def code_type(self):
         return code_type(self.bundles.most_outputs)
 

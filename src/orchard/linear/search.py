@@ -96,6 +96,22 @@ def topk(
 
     def several_trees(first, last):
         scratch = _label_scratch(models[0].tree.n_labels)
+        if last - first == 1 and are_alike:
+            bad_row = _ranking_kernels.best_of_trees_alone(
+                arrays,
+                first,
+                settings.normalise,
+                tuple(model.for_search for model in models),
+                combiner,
+                discount,
+                beam,
+                *scratch,
+                ids,
+                scores,
+                depths,
+            )
+            _refuse(bad_row)
+            return
         found = []
         for model in models:
             bad_row, *lists = _ranking_kernels.labels_of_tree(
@@ -119,7 +135,9 @@ def topk(
             first, last, np.stack(indptrs) + offsets[:, None], *joined, *scratch, ids, scores, depths
         )
 
-    is_simple = len(models) == 1 and not models[0].has_copies
+    has_copies = any(model.has_copies for model in models)
+    is_simple = len(models) == 1 and not has_copies
+    are_alike = not has_copies and all(model.code_type == models[0].code_type for model in models)
     _in_chunks(one_tree if is_simple else several_trees, n, _chunk(models, beam), n_jobs)
     return ids, scores, depths
 
