@@ -5,8 +5,8 @@ alone gets the same margins to the bit as among thousands.
 """
 
 import numpy as np
-from llvmlite.binding import get_host_cpu_features
 from numba import njit
+from numba.core.codegen import get_host_cpu_features
 
 from orchard.linear._lanes import fma, lanes_dot_in_order, lanes_dot_packed, lowest_one, prefetch
 from orchard.linear._layout_kernels import (
@@ -29,7 +29,7 @@ from orchard.linear._solver_kernels import on_cache_lines
 SPREAD = 32  # lanes of a dense row, and room for the sums of one
 # How large things can be, the last of a model's arrays.
 MOST_ROWS, MOST_WORDS, MOST_INNER_OUTPUTS = range(3)
-HAS_EXPAND = bool(get_host_cpu_features().get("avx512f"))  # see `lanes_dot_packed`
+HAS_EXPAND = "+avx512f" in get_host_cpu_features().split(",")  # see `lanes_dot_packed`
 LOG_SIGMOID = 0  # combiner codes; a code p > 0 is the hinge to the power of p
 
 

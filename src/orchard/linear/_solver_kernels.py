@@ -357,7 +357,7 @@ def _make_solver(width, is_logistic):
             if next_output < n_outputs:  # others could have used these lanes
                 done_idled += done.size * n_active
                 waiting_idled += waiting.size * n_active
-            if done.size == n_busy or done_idled >= width * harvest_cost:
+            if done.size > 0 and (done.size == n_busy or done_idled >= width * harvest_cost):
                 solved = (output_of, W, alpha, positives, local_features, private_entries, threshold, found, n_found)
                 if width == NARROW:
                     found, n_found = harvest_narrow(done, *solved)

@@ -13,7 +13,7 @@ from orchard.linear.bundles import Bundles
 from orchard.linear.model import Growing, ModelBuilder, TreeModel, code_type
 from orchard.trees.label_tree import LabelTree
 
-KIND, VERSION = "model", 2
+KIND, VERSION = "model", 3
 _ARRAYS = {
     "children": "iu",
     "label_indptr": "iu",
