@@ -115,7 +115,7 @@ def batch_search() -> HotKernel:
     """The best 5 labels of all test rows, from the queries to the ranking.
 
     For every node that a query reaches, each of its features is looked up, and the weights of those that the node has
-    are read: 4 bytes and 2 for the output. Only products of a weight that is there count as multiply-adds.
+    are read: 4 bytes and at most 2 for the output. Only products of a weight that is there count as multiply-adds.
     """
     X, Y = _training_data()
     X_test = load_csr(data.UNIT_ROWS / _DATASET / "X.tst.npz")

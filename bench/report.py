@@ -1,4 +1,4 @@
-"""The tables and the plots of the bench, from raw.jsonl, jit.json and limits.json; bench.md has all tables in one."""
+"""The tables and the plots of the bench, from raw.jsonl and the other parts' JSON; bench.md has all tables in one."""
 
 import re
 
@@ -21,7 +21,7 @@ def write() -> None:
         "figures": tables.figures_table(beside_peers, measure.machine()),
         "ratios": tables.ratios_table(summary.ratios(beside_peers)),
         "accuracy": tables.accuracy_table(summary.differences(beside_peers)),
-        "same_trees": tables.same_trees_table(_read("same_trees.json"), records.edition_of_engine()),
+        "same_trees": tables.same_trees_table(_read("same_trees.json"), current),
         "threads": tables.threads_table(summaries),
         "labels": tables.labels_table(summaries),
         "jit": tables.jit_table(_read("jit.json")),

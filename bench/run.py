@@ -1,6 +1,6 @@
 """`make bench`: set the peers up, measure what is not measured yet, write the tables and the plots.
 
-python bench/run.py                                                      everything; more than an hour and a half
+python bench/run.py                                                      everything; an hour and a half
 python bench/run.py --quick                                              EurLex-4K only, everything once; minutes
 python bench/run.py --only eurlex-4k --engines pecos,orchard --repeats 1 a part of it
 python bench/run.py --parts report                                       only the tables and the plots, anew
@@ -24,13 +24,13 @@ def main(arguments=None) -> int:
     if {"peers", "trees"} & set(options.parts) and set(options.engines) - {"orchard"} and (problem := peers.set_up()):
         print(f"peers: {problem}", file=sys.stderr)
     measurements = plan(options)
-    datasets = [name for name in settings.PEER_DATASETS if options.only is None or name in options.only]
-    data.prepare(sorted({one.dataset for one in measurements} | set(datasets if "trees" in options.parts else ())))
+    compared = datasets_of_trees(options)
+    data.prepare(sorted({one.dataset for one in measurements} | set(compared)))
     run(measurements, options.fresh)
-    if "trees" in options.parts and {"orchard", "pecos"} <= set(options.engines):
+    if compared:
         from bench import same_trees
 
-        same_trees.measure(datasets)
+        same_trees.measure(compared, options.repeats, options.fresh)
     if "jit" in options.parts:
         from bench import jit
 
@@ -82,6 +82,13 @@ def plan(options) -> list[schedule.Measurement]:
     if "scaling" in options.parts and "orchard" in options.engines:
         measurements += schedule.scaling(options.only, options.repeats)
     return list(dict.fromkeys(measurements))
+
+
+def datasets_of_trees(options) -> list[str]:
+    """Where Orchard is compared with PECOS on its trees."""
+    if "trees" not in options.parts or not {"orchard", "pecos"} <= set(options.engines):
+        return []
+    return [name for name in settings.PEER_DATASETS if options.only is None or name in options.only]
 
 
 def run(measurements: list[schedule.Measurement], fresh: bool) -> None:

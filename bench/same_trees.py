@@ -11,35 +11,42 @@ import scipy.sparse as sp
 
 from bench import data, records, settings
 from bench.engines import make_engine
-from bench.measure import precisions, run_phases
+from bench.measure import edition, precisions, run_phases
 from orchard.data.store import load_csr
-from orchard.files import write_json
+from orchard.files import read_json, write_json
 from orchard.trees.label_tree import LabelTree
 
 FILE = records.FOLDER / "same_trees.json"
 
 
-def measure(datasets) -> None:
-    """Write results/bench/same_trees.json: P@1/3/5 of every seed."""
+def measure(datasets, most_seeds: int, fresh: bool) -> None:
+    """Write results/bench/same_trees.json: P@1/3/5 of every seed. What is there is kept, and not measured twice."""
     by_name = {one.name: one for one in settings.CONFIGURATIONS}
-    lines = []
+    known = {} if fresh or not FILE.is_file() else {identity(line): line for line in read_json(FILE)["lines"]}
     for dataset in datasets:
         data.export(dataset, set())
         for peer, own in settings.SAME_TREES:
-            for seed in range(1, settings.SAME_TREE_SEEDS[dataset] + 1):
+            for seed in range(1, min(settings.SAME_TREE_SEEDS[dataset], most_seeds) + 1):
+                line = {"dataset": dataset, "peer": peer, "orchard": own, "seed": seed}
+                line |= {"editions": [edition(by_name[name]) for name in (peer, own)]}
+                if known.get(identity(line), {}).get("editions") == line["editions"]:
+                    continue
                 print(f"trees: {dataset} · {peer} and {own} · seed {seed}: ", end="", flush=True)
-                line = compare(by_name[peer], by_name[own], dataset, seed)
+                line |= compare(by_name[peer], by_name[own], dataset, seed)
                 print(line.get("reason") or "P@1 {pecos[0]:.2f}, on its tree {same[0]:.2f}".format(**line), flush=True)
-                lines.append(line)
-    write_json(FILE, {"engine": records.edition_of_engine(), "lines": lines})
+                known[identity(line)] = line
+                write_json(FILE, {"lines": list(known.values())})
+
+
+def identity(line: dict) -> tuple:
+    return tuple(line[key] for key in ("dataset", "peer", "orchard", "seed"))
 
 
 def compare(peer: settings.Configuration, own: settings.Configuration, dataset: str, seed: int) -> dict:
     """P@1/3/5 of PECOS, of Orchard on its tree, and of Orchard on a tree of its own, with the same seed."""
-    start = {"dataset": dataset, "peer": peer.name, "orchard": own.name, "seed": seed}
     with run_phases(peer, dataset, seed, settings.THREADS, queries=1) as (folder, result):
         if result["status"] != "ok":
-            return start | {"reason": result["reason"]}
+            return {"reason": result["reason"]}
         tree = LabelTree.from_chain(read_chain(folder / "model"))
     engine = make_engine("orchard", own.settings, settings.THREADS, seed)
     X, Y, X_test = (load_csr(data.UNIT_ROWS / dataset / name) for name in ("X.trn.npz", "Y.trn.npz", "X.tst.npz"))
@@ -48,7 +55,7 @@ def compare(peer: settings.Configuration, own: settings.Configuration, dataset: 
         model = engine.estimator().fit(X, Y, trees=trees)
         ids = engine.ids(engine.predict(model, X_test, settings.K), settings.K)
         found[key] = list(precisions(ids, dataset).values())
-    return start | found
+    return found
 
 
 def read_chain(model_folder: Path) -> list[sp.csr_matrix]:

@@ -128,31 +128,41 @@ def accuracy_table(differences: list[Difference]) -> Table:
     )
 
 
-def same_trees_table(measured: dict | None, engine: str) -> Table:
-    """PECOS, Orchard on the same trees, Orchard on its own; means over the seeds."""
+def same_trees_table(measured: dict | None, editions: dict[str, str]) -> Table:
+    """PECOS, Orchard on the same trees, Orchard on its own; means over the seeds.
+
+    editions : {configuration: what it is today}.
+    """
     groups, rows, records = {}, [], []
+    pairs = [(dataset, peer, own) for dataset in settings.PEER_DATASETS for peer, own in settings.SAME_TREES]
+    is_old = False
     for one in (measured or {}).get("lines", []):
-        groups.setdefault((one["dataset"], one["peer"], one["orchard"]), []).append(one)
+        pair = one["dataset"], one["peer"], one["orchard"]
+        if pair in pairs:
+            groups.setdefault(pair, []).append(one)
+            is_old |= one["editions"] != [editions[name] for name in pair[1:]]
     families = {configuration.name: FAMILIES[configuration.family] for configuration in settings.CONFIGURATIONS}
-    for (dataset, _, own), lines in groups.items():
+    for (dataset, _, own), lines in sorted(groups.items(), key=lambda group: pairs.index(group[0])):
         good = [line for line in lines if "reason" not in line]
+        failed = [line["reason"] for line in lines if "reason" in line]
+        remark = f"{len(failed)} failed: {failed[0]}" if failed else ""
         start = [dataset, families[own], str(len(good))]
         if not good:
-            rows.append([*start, *[""] * 7, f"failed: {lines[0]['reason']}"])
+            rows.append([*start, *[""] * 7, remark])
             continue
         pecos = [f"{statistics.fmean(line['pecos'][k] for line in good):.2f}" for k in range(3)]
         points = [
             [_mean_and_error([line[key][k] - line["pecos"][k] for line in good]) for k in range(3)]
             for key in ("same", "own")
         ]
-        rows.append([*start, " / ".join(pecos), *points[0], *points[1], ""])
+        rows.append([*start, " / ".join(pecos), *points[0], *points[1], remark])
         records += [[dataset, families[own], one["seed"], *one["pecos"], *one["same"], *one["own"]] for one in good]
     notes = [
         "Points of P@k, mean over the seeds ± its standard error. On PECOS's own trees only the solver and the search "
         "differ; own trees differ in the random start of 2-means, too, and in all that follows from it."
     ]
-    if rows and measured["engine"] != engine:
-        notes.append("Measured before the last edit of the engine's sources.")
+    if is_old:
+        notes.append("Some of it was measured before the last edit of the engine's sources or of the bench.")
     header = ["data", "settings", "seeds", "PECOS, P@1 / P@3 / P@5"]
     header += [f"{trees}, {key}" for trees in ("on its trees", "on own trees") for key in PRECISIONS] + ["remark"]
     sides = ("PECOS", "Orchard on its tree", "Orchard on its own tree")

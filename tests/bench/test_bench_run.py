@@ -41,6 +41,12 @@ def test_the_quick_preset_measures_everything_once_on_the_smallest_set():
     assert {(one.dataset, one.repetition) for one in run.plan(run.parse(["--quick"]))} == {("eurlex-4k", 1)}
 
 
+def test_trees_are_compared_where_both_engines_are_asked_for():
+    assert run.datasets_of_trees(run.parse(["--quick"])) == ["eurlex-4k"]
+    assert run.datasets_of_trees(run.parse(["--engines", "orchard"])) == []
+    assert run.datasets_of_trees(run.parse(["--parts", "peers"])) == []
+
+
 def test_nothing_is_measured_twice_for_two_parts():
     both = run.plan(run.parse([]))
     assert len(both) == len(set(both))
@@ -305,12 +311,42 @@ def test_orchard_is_trained_on_the_tree_that_pecos_saved(tmp_path, monkeypatch):
 
 def test_the_table_of_same_trees_has_means_and_their_errors():
     """Differences of 1 and 3 points: 2, and their standard deviation √2 over √2 seeds is 1."""
-    start = {"dataset": "eurlex-4k", "peer": "pecos-16-ary", "orchard": "orchard-16-ary"}
+    start = {"dataset": "eurlex-4k", "peer": "pecos-16-ary", "orchard": "orchard-16-ary", "editions": ["a", "b"]}
     lines = [start | {"seed": n, "pecos": [80] * 3, "same": [80] * 3, "own": [80 + 2 * n - 1] * 3} for n in (1, 2)]
-    failed = {"dataset": "eurlex-4k", "peer": "pecos-2-ary", "orchard": "orchard-2-ary", "seed": 1, "reason": "killed"}
-    table = tables.same_trees_table({"engine": "old", "lines": [*lines, failed]}, engine="new")
-    good, bad = (dict(zip(table.header, row, strict=True)) for row in table.rows)
+    half = start | {"seed": 3, "reason": "train: killed"}
+    failed = {"peer": "pecos-2-ary", "orchard": "orchard-2-ary", "seed": 1, "reason": "killed"}
+    renamed = start | {"peer": "pecos-gone"}
+    editions = {"pecos-16-ary": "a", "orchard-16-ary": "b", "pecos-2-ary": "a", "orchard-2-ary": "b"}
+    table = tables.same_trees_table({"lines": [*lines, half, start | failed, renamed]}, editions)
+    bad, good = (dict(zip(table.header, row, strict=True)) for row in table.rows)
     assert good["PECOS, P@1 / P@3 / P@5"] == "80.00 / 80.00 / 80.00"
     assert (good["on its trees, P@1"], good["on own trees, P@5"]) == ("+0.00 ± 0.00", "+2.00 ± 1.00")
-    assert bad["remark"] == "failed: killed"
-    assert "before the last edit" in table.notes[-1]
+    assert (good["seeds"], good["remark"]) == ("2", "1 failed: train: killed")
+    assert (bad["seeds"], bad["remark"]) == ("0", "1 failed: killed")
+    assert len(table.records) == 2
+    assert "before the last edit" not in table.notes[-1]
+    later = tables.same_trees_table({"lines": lines}, editions | {"orchard-16-ary": "c"})
+    assert "before the last edit" in later.notes[-1]
+
+
+def test_what_was_compared_on_the_same_trees_is_kept(tmp_path, monkeypatch):
+    """After every line the file is whole; other data sets and seeds stay, the same edition is not measured twice."""
+    asked = []
+
+    def compare(peer, own, dataset, seed):
+        asked.append((dataset, peer.name, seed))
+        return {"pecos": [1] * 3, "same": [1] * 3, "own": [1] * 3}
+
+    monkeypatch.setattr(same_trees, "FILE", tmp_path / "same_trees.json")
+    monkeypatch.setattr(same_trees, "compare", compare)
+    monkeypatch.setattr(same_trees, "edition", lambda one: one.name)
+    monkeypatch.setattr(data, "export", lambda *_: None)
+    same_trees.measure(["wiki10-31k-sim"], most_seeds=5, fresh=False)
+    same_trees.measure(["eurlex-4k"], most_seeds=1, fresh=False)
+    same_trees.measure(["eurlex-4k", "wiki10-31k-sim"], most_seeds=2, fresh=False)
+    assert [(dataset, seed) for dataset, peer, seed in asked if peer == "pecos-16-ary"] == [
+        ("wiki10-31k-sim", 1),
+        ("eurlex-4k", 1),
+        ("eurlex-4k", 2),
+    ]
+    assert len(json.loads((tmp_path / "same_trees.json").read_text())["lines"]) == 6

@@ -175,6 +175,12 @@ def test_encoded_rows_come_out_as_they_went_in(gaps_and_lengths):
     np.testing.assert_array_equal(found_begins, begins)
 
 
+def test_a_row_with_one_entry_takes_one_byte():
+    """Up to a gap of 63 features; any other row takes one more for its length, and a larger gap one more."""
+    sizes = [encoded_rows([row])[2].size for row in ((0, 1), (63, 1), (64, 1), (63, 2), (64, 129), (64, 130))]
+    assert sizes == [1, 1, 2, 2, 3, 4]
+
+
 @given(rows_of_a_node.filter(len), st.data())
 def test_bytes_that_make_no_sense_are_refused(gaps_and_lengths, data):
     """Cut short, a feature too many, an entry more or less than there are: −1, never a read beyond the end."""

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from plain_engine import binary_tree, random_model, random_tree, random_X
 
+from orchard.linear import _scoring_kernels as scoring
 from orchard.linear import search
 from orchard.linear.search import SearchSettings
 from orchard.trees.label_tree import LabelTree
@@ -56,6 +57,26 @@ def test_a_batch_gives_what_each_query_gets_alone_to_the_bit(case, combiner, k, 
     models, X = case
     how = SearchSettings(beam=4, combiner=combiner, discount=discount)
     assert_same(search.topk(models, X, k, how, n_jobs=1), one_by_one(models, X, k, how))
+
+
+@pytest.mark.parametrize("n", [2, 9, 16, 17, 40])
+@pytest.mark.parametrize("density", [0.1, 0.8])
+def test_queries_together_have_the_margins_of_each_alone_to_the_bit(n, density):
+    """Whatever the rule chooses on this processor: rows with bits, with codes and dense ones."""
+    rng = np.random.default_rng([12, n])
+    model = random_model(rng, LabelTree.from_groups(range(n)), N_FEATURES, density)
+    X, weights, scales = random_X(rng, 30, N_FEATURES), model.for_search[2], rng.random(30).astype(np.float32)
+    arrays = search.csr_arrays(X)
+    pairs = np.zeros(30, np.int64), np.arange(30), n * np.arange(30)
+    together, alone = np.empty((30, n), np.float32), np.empty((30, n), np.float32)
+    room = scoring.scoring_room(arrays, 0, 30, weights)
+    scoring.margins_together(arrays, 0, pairs, np.arange(30), scales, 0, weights, room, together.ravel())
+    for row in range(30):
+        n_hits = scoring.hits_of(X[row].indices, X[row].data, 0, weights, *room[:2], 0)
+        scoring.margins_alone(n_hits, *room[:2], scales[row], 0, weights, room[7], alone[row])
+    np.testing.assert_array_equal(together, alone)
+    W, biases = model.weights_of(0)
+    np.testing.assert_allclose(alone, scales[:, None] * (X @ W).toarray() + biases, rtol=1e-4, atol=1e-5)
 
 
 def test_the_order_of_the_queries_does_not_matter(case):
@@ -151,3 +172,5 @@ def test_a_value_that_is_not_finite_is_refused_by_its_row(bad, n_trees):
     ):
         with pytest.raises(ValueError, match="row 2500 of X has a value that is not finite"):
             do()
+    with pytest.raises(ValueError, match="row 0 of X has a value that is not finite"):
+        search.topk([model] * n_trees, X[2500], 3, SearchSettings())

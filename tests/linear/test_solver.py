@@ -181,6 +181,18 @@ def test_samples_that_teach_nothing_are_left_out(passes):
     assert n_visits < 0.9 * 400 * n_passes
 
 
+def test_easy_labels_are_learned_beside_a_hard_one(passes):
+    """Lanes are refilled while another one goes on: together they take hardly more passes than the longer of both."""
+    rng = np.random.default_rng(0)
+    X = random_X(rng, 200, 20)
+    hard, easy = random_Y(rng, 200, 1, share=0.5), sp.csr_matrix((200, 5 * WIDE), dtype=np.float32)
+    for Y in (hard, easy, sp.hstack([hard, easy], format="csr")):
+        one_vs_all(X, sp.csr_matrix(Y), tolerance=0.01, max_iterations=10_000)
+    alone, others, together = (n_passes for _, n_passes in passes)
+    assert min(alone, others) > 5
+    assert together < max(alone, others) + min(alone, others) / 2
+
+
 def test_a_looser_tolerance_takes_fewer_passes(passes):
     """The tolerance is what stops the descent, long before the limit."""
     rng = np.random.default_rng(0)

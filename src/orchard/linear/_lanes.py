@@ -1,4 +1,4 @@
-"""The inner loops of training, over several labels at once: W is [feature, lane], one lane per label.
+"""The inner loops of training and search, over several labels at once: W is [feature, lane], one lane per label.
 
 A sample's row is read once for all lanes. numba would keep the lanes' sums in memory and test them one by one; LLVM
 vectors keep them in registers. The lanes never mix and each is summed in the order of the row's entries with fused

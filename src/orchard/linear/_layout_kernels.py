@@ -173,7 +173,7 @@ def pack(row_features, row_begins, row_outputs, row_weights, n_outputs, kind):
 
 @njit(nogil=True, cache=True)
 def unpack(table, words, n_outputs, kind):
-    """The inverse of `pack`: (row_features, row_begins, row_outputs int32, row_weights); weights of 0 are left out."""
+    """The inverse of `pack`: (row_features, row_begins, row_outputs int32, row_weights), dense rows without zeros."""
     per_word, mark = codes_per_word(kind), dense_mark(kind)
     codes, weights = words.view(kind.dtype), words.view(np.float32)
     feature_at = np.empty(words.size, np.int32)

@@ -3,12 +3,13 @@
 import numpy as np
 from numba import njit
 
-from orchard.linear._scoring_kernels import SPREAD, hits_of, log_gain, margins_alone, margins_of_pairs, scoring_room
+from orchard.linear._scoring_kernels import hits_of, log_gain, margins_alone, margins_of_pairs, scoring_room
 from orchard.linear._search_kernels import beam_search, by_bundle, insert_best, row_scales
 
 MEAN, MAX = 0, 1  # how several copies of a label become one
 SKIPPED = -1  # in place of where margins begin: there are none
-ROUNDING = np.float32(1e-5)  # more than what rounding adds to a sum of scores, as a share of it
+ROUNDING = np.float32(1e-5)  # more than what rounding adds to a score, as a share of it
+SMALLEST = np.float32(1e-30)  # sums below are rounded by larger shares
 
 
 @njit(nogil=True, cache=True)
@@ -243,15 +244,13 @@ def best_of_trees_alone(
     features, values = X[1][X[0][row] : X[0][row + 1]], X[2][X[0][row] : X[0][row + 1]]
     nodes, log_scores = np.empty((n_trees, beam), np.int32), np.empty((n_trees, beam), np.float32)
     sizes, begins = np.empty(n_trees, np.int64), np.full((n_trees, beam), SKIPPED)
-    scale, hits = np.float32(1), (np.empty(values.size + 1, np.uint32), np.empty(values.size + 1, np.float32))
-    lanes = np.empty(SPREAD, np.float32)
     n_reached, n_margins = 0, 0
     for number in range(n_trees):
         tree, labels, weights = models[number]
         bad_row, scoring, beams = reach(X, row, row + 1, normalise, tree, weights, combiner, discount, beam)
         if bad_row >= 0:
             return bad_row
-        scale = scoring[0][0]
+        scales, room = scoring  # the same for all trees, as far as it is used below
         nodes[number], log_scores[number], sizes[number] = beams[0][0], beams[1][0], beams[2][0]
         for place in range(sizes[number]):
             n_labels = labels[0][nodes[number, place] + 1] - labels[0][nodes[number, place]]
@@ -276,18 +275,19 @@ def best_of_trees_alone(
         label_indptr, label_indices, _ = labels
         node, log_score = nodes[number, place], log_scores[number, place]
         here = label_indices[label_indptr[node] : label_indptr[node + 1]]
-        if n_best == k:
+        if n_best == k and best_sums[k - 1] > SMALLEST:
             most, is_needed = np.exp(discount * log_score), False
             for label in here:
-                is_needed |= (sums[label] + (n_trees - found_in[label]) * most) * (1 + ROUNDING) >= best_sums[k - 1]
+                at_most = (sums[label] + (n_trees - found_in[label]) * most) * (1 + n_trees * ROUNDING)
+                is_needed |= at_most >= best_sums[k - 1]
             if not is_needed:
                 continue
 
         bundle = tree[3][node]
         has_classifiers = weights[0][bundle + 1] > weights[0][bundle]
         if has_classifiers:
-            n_hits = hits_of(features, values, bundle, weights, *hits, 0)
-            margins_alone(n_hits, *hits, scale, bundle, weights, lanes, margins)
+            n_hits = hits_of(features, values, bundle, weights, room[0], room[1], 0)
+            margins_alone(n_hits, room[0], room[1], scales[0], bundle, weights, room[7], margins)
         begins[number, place] = n_scores
         for position in range(here.size):
             label, total = here[position], log_score
@@ -301,15 +301,26 @@ def best_of_trees_alone(
                 n_found += 1
             sums[label] += score
             found_in[label] += 1
-        n_best = 0
-        for label in found[:n_found]:
-            n_best = insert_best(sums[label], label, n_best, best_sums, best_found)
+        if n_found >= k:
+            n_best = 0
+            for label in found[:n_found]:
+                n_best = insert_best(sums[label], label, n_best, best_sums, best_found)
 
     for label in found[:n_found]:
         sums[label], found_in[label] = 0, 0
-    # The same lists again, tree by tree, without what was left out: the sums are then rounded as those of a batch.
-    found, depths = np.empty(n_scores, np.int32), np.empty(n_scores, np.float32)
-    ordered = np.empty(n_scores, np.float32)
+    lists = lists_of_trees(models, nodes, sizes, begins, scores[:n_scores])
+    best_of_trees(row, row + 1, *lists, sums, found_in, sum_of_depths, ids, best, best_depths)
+    return -1
+
+
+@njit(nogil=True, cache=True)
+def lists_of_trees(models, nodes, sizes, begins, leaf_scores):
+    """What `best_of_trees` takes of one query, tree by tree, so that sums are rounded as those of a batch.
+
+    nodes, begins : (n_trees, beam), the leaves and where their scores begin, or SKIPPED.  sizes : (n_trees,).
+    """
+    n_trees, n = len(models), leaf_scores.size
+    found, scores, depths = np.empty(n, np.int32), np.empty(n, np.float32), np.empty(n, np.float32)
     indptrs = np.zeros((n_trees, 2), np.int64)
     at = 0
     for number in range(n_trees):
@@ -321,9 +332,8 @@ def best_of_trees_alone(
                 continue
             for position in range(label_indptr[node + 1] - label_indptr[node]):
                 found[at] = label_indices[label_indptr[node] + position]
-                ordered[at] = scores[begin + position]
+                scores[at] = leaf_scores[begin + position]
                 depths[at] = node_depths[node]
                 at += 1
         indptrs[number, 1] = at
-    best_of_trees(row, row + 1, indptrs, found, ordered, depths, sums, found_in, sum_of_depths, ids, best, best_depths)
-    return -1
+    return indptrs, found, scores, depths

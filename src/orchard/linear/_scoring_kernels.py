@@ -50,7 +50,7 @@ def scoring_room(X, first, last, weights):
     """Memory for `margins_of_pairs` with the rows first … last − 1 of X, so that nothing is allocated while scoring.
 
     (hit rows, hit values; for queries together: where each one's hits begin, the dense rows of weights (zeros), the row
-    number of every word, where rows begin, how many of a row's outputs are done, a row of lanes).
+    number of every word, where rows begin, how many of a row's outputs are done; a row of lanes).
     """
     n_values = X[0][last] - X[0][first]
     most_rows, most_words = 0, 0
@@ -228,11 +228,12 @@ def margins_of_pairs(X, first, pairs, order, scales, weights, room, margins):
         n_words = word_begins[bundle + 1] - word_begins[bundle]
         n_rows = np.int64(tables[table_begins[bundle] + N_ROWS]) if n_words else 0
         n_blocks = -(-n_outputs // SPREAD)
-        # Nanoseconds, roughly: a dense row is a few loads, a sparse one a loop of unforeseeable length.
-        is_straight = HAS_EXPAND and n_outputs <= MOST_BITS
-        alone = n_values * (3.0 if is_straight else 6.0 + n_words / (n_rows + 1))
+        # Nanoseconds, roughly: a dense row is a few loads, a sparse one a loop of unforeseeable length, unless the
+        # processor expands it.
+        alone = n_values * (6.0 + n_words / (n_rows + 1))
         together = n_blocks * (10.0 * n_rows + 1.5 * n_values) + 2.0 * n_words + 1.5 * n_values
-        if stop - turn > 1 and together < alone and n_rows * SPREAD <= spread.size:
+        is_expanded = HAS_EXPAND and n_outputs <= MOST_BITS
+        if stop - turn > 1 and not is_expanded and together < alone and n_rows * SPREAD <= spread.size:
             margins_together(X, first, pairs, order[turn:stop], scales, bundle, weights, room, margins)
         else:
             for pair in order[turn:stop]:

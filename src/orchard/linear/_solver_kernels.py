@@ -302,7 +302,8 @@ def _make_solver(width, is_logistic):
         stage = np.full(width, FREE, np.int64)
         next_output, n_visits, n_passes = 0, 0, 0
         # Lanes that are done wait for each other, because going through W costs the same for one as for all, and so do
-        # lanes that must see the samples left out: until they have idled as much as that costs, in visits of a sample.
+        # lanes that must see the samples left out: until their idling, counted in visits of a sample by one of `width`
+        # lanes, has cost as much.
         done_idled, waiting_idled = 0, 0
         harvest_cost = (local_features.size + 2 * n) * n // max(1, rows[0][n])
         biases = np.zeros(n_outputs, np.float32)

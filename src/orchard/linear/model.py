@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
+from numba import typeof
 
 from orchard.linear._layout_kernels import N_ROWS, unpack
 from orchard.linear._scoring_kernels import MOST_INNER_OUTPUTS, MOST_ROWS, MOST_WORDS
@@ -59,7 +60,7 @@ class TreeModel:
         """Whether a label stands in more than one leaf."""
         return self.tree.label_indices.size > self.tree.n_labels
 
-    @cached_property
+    @property
     def code_type(self):
         return code_type(self.bundles.most_outputs)
 
@@ -86,6 +87,11 @@ class TreeModel:
                 most,
             ),
         )
+
+    @cached_property
+    def search_type(self):
+        """What numba takes the arrays for; a kernel for several trees wants them alike."""
+        return typeof(self.for_search)
 
 
 class ModelBuilder:

@@ -20,6 +20,7 @@ MERGES = {"mean": _ranking_kernels.MEAN, "max": _ranking_kernels.MAX}
 # Queries go down the tree together: so many that a node's weights, once in the cache, serve a few dozen of them.
 QUERIES_OF_A_LEAF = 128
 SCORES_AT_ONCE = 1 << 23  # of a thread: 32 MB
+MOST_TREES_AT_ONCE = 10  # numba compiles a kernel for every number of trees: 13 seconds for ten, 45 for thirty
 FEWEST_QUERIES = 32  # that are worth a thread of their own
 
 
@@ -96,7 +97,7 @@ def topk(
 
     def several_trees(first, last):
         scratch = _label_scratch(models[0].tree.n_labels)
-        if last - first == 1 and are_alike:
+        if last - first == 1 and at_once:
             bad_row = _ranking_kernels.best_of_trees_alone(
                 arrays,
                 first,
@@ -137,7 +138,8 @@ def topk(
 
     has_copies = any(model.has_copies for model in models)
     is_simple = len(models) == 1 and not has_copies
-    are_alike = not has_copies and all(model.code_type == models[0].code_type for model in models)
+    are_alike = not has_copies and all(model.search_type == models[0].search_type for model in models)
+    at_once = are_alike and len(models) <= MOST_TREES_AT_ONCE
     _in_chunks(one_tree if is_simple else several_trees, n, _chunk(models, beam), n_jobs)
     return ids, scores, depths
 

@@ -114,7 +114,7 @@ def _from_arrays(part: dict[str, np.ndarray], n_features: int) -> TreeModel:
     if (
         not weights.size == outputs.size == entry_begins[-1]
         or biases.size != bias_begins[-1]
-        or not (np.isfinite(weights).all() and np.isfinite(biases).all())
+        or not (np.isfinite(weights).all() and weights.all() and np.isfinite(biases).all())
     ):
         raise ValueError("its arrays do not fit together")
     kind = np.empty(0, code_type(n_outputs.max()))
