@@ -52,7 +52,7 @@ def _draw_bars(panel, here, key, quantity):
             low, value, high = (part * quantity.scale for part in (found.low, found.median, found.high))
             panel.barh(place, value, color=colour)
             panel.plot([low, high], [place, place], color="black", linewidth=1)
-            text = f"{value:.3g}"
+            text = f"{value:.0f}" if value >= 100 else f"{value:.3g}"
             value = high
         ends.append((value, place, text))
     # One engine that is a hundred times slower would make slivers of all others: its bar is cut, its number stays.
