@@ -76,72 +76,40 @@ def topk(
     n = X.shape[0]
     ids, scores, depths = np.empty((n, k), np.int32), np.empty((n, k), np.float32), np.empty((n, k), np.float32)
     arrays = csr_arrays(X)
-    combiner, discount = COMBINERS[settings.combiner], np.float32(settings.discount)
     beam = min(settings.beam, max(model.tree.n_leaves for model in models))  # there are never more nodes to keep
+    how = COMBINERS[settings.combiner], np.float32(settings.discount), beam
+    results = ids, scores, depths
 
     def one_tree(first, last):
-        bad_row = _ranking_kernels.best_of_tree(
-            arrays,
-            first,
-            last,
-            settings.normalise,
-            *models[0].for_search,
-            combiner,
-            discount,
-            beam,
-            ids,
-            scores,
-            depths,
-        )
-        _refuse(bad_row)
+        rows = arrays, first, last, settings.normalise
+        _refuse(_ranking_kernels.best_of_tree(*rows, *models[0].for_search, *how, *results))
 
     def several_trees(first, last):
         scratch = _label_scratch(models[0].tree.n_labels)
         if last - first == 1 and at_once:
-            bad_row = _ranking_kernels.best_of_trees_alone(
-                arrays,
-                first,
-                settings.normalise,
-                tuple(model.for_search for model in models),
-                combiner,
-                discount,
-                beam,
-                *scratch,
-                ids,
-                scores,
-                depths,
-            )
-            _refuse(bad_row)
+            for_search = tuple(model.for_search for model in models)
+            row = arrays, first, settings.normalise
+            _refuse(_ranking_kernels.best_of_trees_alone(*row, for_search, *how, *scratch, *results))
             return
         found = []
         for model in models:
+            rows = arrays, first, last, settings.normalise
             bad_row, *lists = _ranking_kernels.labels_of_tree(
-                arrays,
-                first,
-                last,
-                settings.normalise,
-                *model.for_search,
-                combiner,
-                discount,
-                beam,
-                MERGES[settings.merge],
-                *scratch,
+                *rows, *model.for_search, *how, MERGES[settings.merge], *scratch
             )
             _refuse(bad_row)
             found.append(lists)
         indptrs, labels, found_scores, found_depths = zip(*found, strict=True)
         offsets = np.concatenate([[0], np.cumsum([part.size for part in labels])])[:-1]
         joined = (np.concatenate(arrays) for arrays in (labels, found_scores, found_depths))
-        _ranking_kernels.best_of_trees(
-            first, last, np.stack(indptrs) + offsets[:, None], *joined, *scratch, ids, scores, depths
-        )
+        _ranking_kernels.best_of_trees(first, last, np.stack(indptrs) + offsets[:, None], *joined, *scratch, *results)
 
     has_copies = any(model.has_copies for model in models)
     is_simple = len(models) == 1 and not has_copies
     are_alike = not has_copies and all(model.search_type == models[0].search_type for model in models)
     at_once = are_alike and len(models) <= MOST_TREES_AT_ONCE
     _in_chunks(one_tree if is_simple else several_trees, n, _chunk(models, beam), n_jobs)
-    return ids, scores, depths
+    return results
 
 
 def beams(
