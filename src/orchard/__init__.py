@@ -7,7 +7,9 @@ from orchard.kernel_cache import forget_outdated_kernels
 __version__ = "0.1.0"
 
 # Loaded when first used: `import orchard` stays cheap.
-_HOME = dict.fromkeys(("Parabel", "Bonsai", "XRLinear", "DiSMEC"), "orchard.linear.estimators")
+_HOME = dict.fromkeys(("Parabel", "Bonsai", "XRLinear", "DiSMEC"), "orchard.linear.estimators") | {
+    "impute_labels": "orchard.eagle",
+}
 __all__ = sorted(_HOME)
 
 forget_outdated_kernels()

@@ -23,20 +23,26 @@ def checked_X(X, n_features: int | None = None) -> sp.csr_matrix:
 
 def checked_training(X, Y) -> tuple[sp.csr_matrix, sp.csr_matrix]:
     """X as in `checked_X`, all finite; Y as canonical CSR whose every entry is a label that the sample has."""
-    X, Y = checked_X(X), _as_csr(Y, "Y", np.float32)
+    X, Y = checked_X(X), checked_incidence(Y, "Y")
     if X.shape[0] != Y.shape[0]:
         raise ValueError(f"X has {X.shape[0]} samples, Y has {Y.shape[0]}")
     for name, matrix in (("X", X), ("Y", Y)):
         if 0 in matrix.shape:
             raise ValueError(f"{name} is empty: it has {matrix.shape[0]} rows and {matrix.shape[1]} columns")
-        refuse_not_finite(matrix, name)
-    if (Y.data < 0).any():
-        raise ValueError("Y has negative entries; an entry says that a sample has a label")
-    Y = Y.copy()
-    Y.sum_duplicates()
-    Y.eliminate_zeros()
+    refuse_not_finite(X, "X")
     Y.data[:] = 1  # a label is there or it is not, however often
     return X, Y
+
+
+def checked_incidence(matrix, name: str) -> sp.csr_matrix:
+    """A copy as canonical CSR float32 without zeros: an entry says that, or how often, a row has what the column is."""
+    matrix = _as_csr(matrix, name, np.float32).copy()
+    refuse_not_finite(matrix, name)
+    if (matrix.data < 0).any():
+        raise ValueError(f"{name} has negative entries; an entry says that a row has what the column stands for")
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    return matrix
 
 
 def _is_plain(matrix: sp.csr_matrix) -> bool:
