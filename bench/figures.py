@@ -1,9 +1,9 @@
-"""The plots of the bench: every engine beside the others, and cost against the number of labels."""
+"""The plots of the bench: every engine beside the others, cost against the number of labels, cost of the imputation."""
 
 import numpy as np
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from bench import settings, summary
+from bench import imputation_tables, settings, summary
 from bench.settings import QUANTITIES
 from bench.summary import Summary
 from orchard.report.plots import BLUE, GREY, ORANGE, PURPLE, mark_simulated, new_panels, save_figure
@@ -104,4 +104,43 @@ def plot_labels(curve: dict[str, list[Summary]], png_path, svg_path) -> None:
         panel.set_title(title)
         panel.legend(loc="upper left")
         mark_simulated(panel)
+    save_figure(figure, png_path, svg_path)
+
+
+def plot_imputation(found: list[imputation_tables.Point], png_path, svg_path) -> None:
+    """Wall and CPU time against ḡ and against n, in logarithms; the lines are proportion through the first point."""
+    group_curve = imputation_tables.group_curve(found)
+    left = {settings.IMPUTATION_DATASET: group_curve} if group_curve else {}
+    shown = (
+        (left, "g", "mean size of the groups ḡ", lambda one: one.group_size),
+        (imputation_tables.row_curves(found), "n", "samples n (-sim: simulated data)", lambda one: one.record["n"]),
+    )
+    shown = [one for one in shown if one[0]]
+    figure, axes = new_panels(len(shown))
+    figure.set_size_inches(3.6 * len(shown), 3.2)
+    for panel, (curves, letter, label, of) in zip(axes, shown, strict=True):
+        for (dataset, curve), colour, marker in zip(curves.items(), (BLUE, ORANGE, _GREEN), "os^", strict=False):
+            x = [of(one) for one in curve]
+            cpu, wall = ([one.figures[key].median for one in curve] for key in ("cpu_s", "seconds"))
+            exponent = imputation_tables.exponent(curve, of)
+            panel.plot(x, cpu, marker + "-", color=colour, label=f"{dataset}, CPU: {letter}^{exponent:.2f}")
+            panel.plot(x, wall, marker + ":", color=colour, markerfacecolor="white")
+            panel.plot(x, [cpu[0] * value / x[0] for value in x], "--", color=GREY, linewidth=1)
+        panel.plot([], [], "o:", color=GREY, markerfacecolor="white", label=f"wall time, {settings.THREADS} threads")
+        panel.plot([], [], "--", color=GREY, linewidth=1, label="proportional to the first point (CPU)")
+        panel.set_xscale("log")
+        panel.set_yscale("log")
+        if letter == "g":
+            panel.set_xticks([round(of(one)) for one in group_curve])
+        else:
+            panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        panel.xaxis.set_major_formatter("{x:,.0f}")
+        panel.xaxis.set_minor_formatter(NullFormatter())
+        panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        panel.yaxis.set_major_formatter("{x:g}")
+        panel.yaxis.set_minor_formatter(NullFormatter())
+        panel.set_ylim(top=(4 if letter == "g" else 12) * panel.get_ylim()[1])  # room for the legend
+        panel.set_xlabel(label)
+        panel.set_ylabel("imputation, s")
+        panel.legend(loc="upper left")
     save_figure(figure, png_path, svg_path)

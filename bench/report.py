@@ -2,7 +2,7 @@
 
 import re
 
-from bench import figures, measure, records, settings, summary, tables
+from bench import figures, imputation, imputation_tables, measure, records, settings, summary, tables
 from bench.settings import CONFIGURATIONS
 from orchard.files import read_json, write_text
 from orchard.report.tables import write_table
@@ -17,6 +17,7 @@ def write() -> None:
     editions, older = summary.choose_editions(measured, current)
     summaries = summary.summarise(measured, editions)
     beside_peers = [one for one in summaries if one.threads == settings.THREADS and _is_peer_set(one)]
+    imputations, is_old = imputation_tables.points(measured, imputation.edition())
     made = {
         "figures": tables.figures_table(beside_peers, measure.machine()),
         "ratios": tables.ratios_table(summary.ratios(beside_peers)),
@@ -26,7 +27,7 @@ def write() -> None:
         "labels": tables.labels_table(summaries),
         "jit": tables.jit_table(_read("jit.json")),
         "limits": tables.limits_table(_read("limits.json")),
-    }
+    } | imputation_tables.make(imputations, is_old)
     made = {name: table for name, table in made.items() if table.rows}
     if older:
         note = f"Measured before the last edit of the engine's sources: {', '.join(older)}."
@@ -43,6 +44,8 @@ def write() -> None:
         figures.plot_peers(beside_peers, FOLDER / "peers.png", FOLDER / "peers.svg")
     if summary.curve(summaries):
         figures.plot_labels(summary.curve(summaries), FOLDER / "labels.png", FOLDER / "labels.svg")
+    if imputation_tables.group_curve(imputations) or imputation_tables.row_curves(imputations):
+        figures.plot_imputation(imputations, FOLDER / "imputation.png", FOLDER / "imputation.svg")
 
 
 def _is_peer_set(one):

@@ -15,7 +15,7 @@ sys.path[0] = str(Path(__file__).resolve().parent.parent)  # so that `python ben
 
 from bench import data, measure, peers, records, schedule, settings  # noqa: E402
 
-PARTS = ("peers", "scaling", "trees", "jit", "limits", "report")
+PARTS = ("peers", "scaling", "trees", "jit", "limits", "imputation", "report")
 
 
 def main(arguments=None) -> int:
@@ -25,7 +25,8 @@ def main(arguments=None) -> int:
         print(f"peers: {problem}", file=sys.stderr)
     measurements = plan(options)
     compared = datasets_of_trees(options)
-    data.prepare(sorted({one.dataset for one in measurements} | set(compared)))
+    imputations = plan_imputation(options)
+    data.prepare(sorted({one.dataset for one in [*measurements, *imputations]} | set(compared)))
     run(measurements, options.fresh)
     if compared:
         from bench import same_trees
@@ -39,6 +40,10 @@ def main(arguments=None) -> int:
         from bench import limits
 
         limits.measure()
+    if imputations:
+        from bench import imputation
+
+        imputation.measure(imputations, options.fresh)
     from bench import report
 
     report.write()
@@ -89,6 +94,14 @@ def datasets_of_trees(options) -> list[str]:
     if "trees" not in options.parts or not {"orchard", "pecos"} <= set(options.engines):
         return []
     return [name for name in settings.PEER_DATASETS if options.only is None or name in options.only]
+
+
+def plan_imputation(options) -> list:
+    if "imputation" not in options.parts or "orchard" not in options.engines:
+        return []
+    from bench import imputation
+
+    return imputation.plan(options.only, options.repeats, options.quick)
 
 
 def run(measurements: list[schedule.Measurement], fresh: bool) -> None:

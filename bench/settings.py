@@ -27,6 +27,17 @@ SAME_TREE_SEEDS = {"eurlex-4k": 5, "wiki10-31k-sim": 1, "amazon-67k-sim": 1}
 
 SCALED = ("orchard-binary", "orchard-16-ary")  # the configurations of the scaling part
 
+# The part `imputation`: EAGLE in random groups.
+IMPUTATION_DATASET = "eurlex-4k"
+GROUP_SIZE = 4
+IMPUTATION_ITERATIONS = 20
+IMPUTATION_TREES = (3, 1)  # of the Parabel that is trained afterwards; the first is its default
+GROUP_SIZES = (2, 4, 6, 8, 10, 16, 32)
+ROW_SHARES = (0.125, 0.25, 0.5, 1.0)  # of the rows of every data set of the peers
+IMPUTATION_CURVE_REPEATS = 3
+IMPUTATION_LARGEST = "amazon-670k-sim"  # for memory
+PLAIN_LABELS = 100  # of the scipy implementation, where all would take too long (--quick)
+
 _EQUAL = {"max_leaf": 100, "beam": 10, "C": 1.0, "threshold": 0.1}
 
 
@@ -121,3 +132,5 @@ PUBLISHED_BAR = 1.0  # points to the published numbers
 SPEED_UP_BAR = 1.8  # of two threads over one, on the larger sets
 WARM_START_BAR = 2.0  # seconds for a process that imports, loads and answers a first query, with a warm cache
 MEMORY_LIMIT = 16e9  # bytes, for the largest set
+IMPUTATION_BAR = 0.25  # of imputation to the training of Parabel's three trees
+PLAIN_BAR = 50  # times that the scipy implementation is slower, one thread

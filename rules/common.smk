@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from orchard.config import check, did_you_mean, load_checked, load_folder, load_yaml, pick
+from orchard.config import check, did_you_mean, load_checked, load_folder, load_yaml, method_named, pick
 from orchard.data.readers import module_of
 from orchard.data.registry import load_registry, own_editions
 from orchard.errors import ConfigError
 from orchard.methods import EstimatorNotFound, tree_name, tree_recipe
 from orchard.provenance import source_hash
+from orchard.report.rows import resolve_rows, runs_of
 
 
 configfile: "config/config.yaml"
@@ -31,7 +32,7 @@ BENCHMARK_FOLDER = f"results/benchmarks/artefacts/{SHOWN}"
 
 wildcard_constraints:
     dataset="[A-Za-z0-9][A-Za-z0-9._-]*",
-    method="[A-Za-z0-9][A-Za-z0-9._-]*",
+    method="[A-Za-z0-9][A-Za-z0-9._+-]*",
     seed=r"\d+",
     grouping="[a-z0-9-]+",
     mode="[a-z]+",
@@ -59,12 +60,22 @@ def dataset_part(*keys):
 
 
 def method_config(wildcards):
-    return pick("method", wildcards.method, METHODS)
+    return method_named(wildcards.method, METHODS)
 
 
 def method_part(wildcards):
     """What a run depends on: the estimator, and the hyper-parameters of this method for this data set."""
     return estimator_for(method_config(wildcards), wildcards.dataset)
+
+
+def imputation(wildcards):
+    """How a method imputes the labels of groups; nothing if it takes every label for every sample of the group."""
+    impute = method_config(wildcards).get("impute")
+    if impute and not wildcards.variant.startswith("aggregated/"):
+        raise ConfigError(
+            f"method {wildcards.method!r} imputes labels of groups: its variant must be aggregated/…, not {wildcards.variant}"
+        )
+    return {"function": impute["function"], "parameters": impute.get("parameters", {})} if impute else None
 
 
 def estimator_for(method, dataset):
@@ -81,8 +92,9 @@ def recipe_for(method, dataset):
 
 
 def shared_trees(wildcards):
-    """The label trees of a method that has any, and what they cost."""
-    recipe = recipe_for(method_config(wildcards), wildcards.dataset)
+    """The label trees of a method that has any, and what they cost; trees over imputed labels are nobody else's."""
+    method = method_config(wildcards)
+    recipe = None if "impute" in method else recipe_for(method, wildcards.dataset)
     if recipe is None:
         return {}
     folder = f"results/trees/{wildcards.dataset}/{wildcards.variant}/{tree_name(recipe)}/seed-{wildcards.seed}"
@@ -118,11 +130,18 @@ def reader_code(wildcards):
 
 
 def estimator_code(wildcards):
-    """Estimators are found by name: an edit of one re-runs its own method, and no others."""
-    try:
-        return code_of("run.py", [method_config(wildcards)["estimator"].rpartition(".")[0]])
-    except (ModuleNotFoundError, SyntaxError) as error:
-        raise ConfigError(f"config/methods/{wildcards.method}.yaml: estimator: {error}")
+    """Estimators and imputations are found by name: an edit of one re-runs its own methods, and no others."""
+    method = method_config(wildcards)
+    found_by_name = {"estimator": method["estimator"]}
+    if "impute" in method:
+        found_by_name["impute"] = method["impute"]["function"]
+    code = {}
+    for key, path in found_by_name.items():
+        try:
+            code[key] = code_of("run.py", [path.rpartition(".")[0]])
+        except (ModuleNotFoundError, SyntaxError) as error:
+            raise ConfigError(f"config/methods/{wildcards.method}.yaml: {key}: {error}")
+    return code
 
 
 def variant_labels(wildcards):
@@ -189,19 +208,22 @@ def measured_data(paper, artefact):
 
 def measured_scores(paper, artefact):
     """The runs that an artefact shows: its rows that have a method, on its data sets, with the seeds of the scale."""
-    entry = ARTEFACTS[paper][artefact]
-    return [
-        f"results/runs/{name}/{row.get('variant', 'clean')}/{row['method']}/seed-{seed}/score.json"
-        for name in shown_datasets(paper, artefact)
-        for row in entry["rows"]
-        if "method" in row and name not in row.get("not_run_on", {})
-        for seed in entry["seeds"][SCALE]
-    ]
+    runs = runs_of(ARTEFACTS[paper][artefact], SCALE, shown_datasets(paper, artefact))
+    return [f"results/runs/{name}/{variant}/{method}/seed-{seed}/score.json" for name, variant, method, seed in runs]
 
 
 def artefact_part(paper, artefact, *keys):
-    """Those keys of an artefact's entry that its rendering depends on."""
-    return {key: value for key, value in ARTEFACTS[paper][artefact].items() if key in keys}
+    """Those keys of an artefact's entry that its rendering depends on; its rows as they are at this scale."""
+    entry = ARTEFACTS[paper][artefact]
+    if "rows" in keys:
+        entry = entry | {"rows": resolve_rows(entry, SCALE, shown_datasets(paper, artefact))}
+    return {key: value for key, value in entry.items() if key in keys}
+
+
+def simulation_of(paper, artefact):
+    """What an artefact without data sets simulates, with the repetitions of this scale."""
+    simulation = ARTEFACTS[paper][artefact]["simulation"]
+    return simulation | {"repetitions": simulation["repetitions"][SCALE]}
 
 
 def artefact_outputs(paper, artefact):

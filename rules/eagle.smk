@@ -25,6 +25,225 @@ rule:
 
 
 rule:
+    """Baseline, EAGLE-0 and EAGLE on aggregated labels, published and measured (eagle, Table 2)."""
+    name:
+        "eagle-table2"
+    input:
+        scores=measured_scores("eagle", "table2"),
+        published="config/papers/eagle/published/table2.csv",
+    output:
+        **artefact_outputs("eagle", "table2"),
+    log:
+        f"{LOG_FOLDER}/eagle-table2.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/eagle-table2.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("scores_table.py"),
+        artefact=artefact_part("eagle", "table2", "title", "metrics", "rows", "notes"),
+    script:
+        "../workflow_scripts/scores_table.py"
+
+
+rule:
+    """The same by group size and cluster depth, with the oracle, published and measured (eagle, Table 5)."""
+    name:
+        "eagle-table5"
+    input:
+        scores=measured_scores("eagle", "table5"),
+        published="config/papers/eagle/published/table5.csv",
+    output:
+        **artefact_outputs("eagle", "table5"),
+    log:
+        f"{LOG_FOLDER}/eagle-table5.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/eagle-table5.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("scores_table.py"),
+        artefact=artefact_part("eagle", "table5", "title", "metrics", "rows", "notes"),
+    script:
+        "../workflow_scripts/scores_table.py"
+
+
+rule:
+    """Decrement of P@1 over the oracle by group size, cluster depth and noise (eagle, Figure 4)."""
+    name:
+        "eagle-fig4"
+    input:
+        scores=measured_scores("eagle", "fig4"),
+        published="config/papers/eagle/published/table5.csv",
+    output:
+        **artefact_outputs("eagle", "fig4"),
+    log:
+        f"{LOG_FOLDER}/eagle-fig4.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/eagle-fig4.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("decrement_figure.py"),
+        artefact=artefact_part("eagle", "fig4", "title", "metrics", "rows", "notes"),
+    script:
+        "../workflow_scripts/decrement_figure.py"
+
+
+rule:
+    """Decrement of P@1, P@3 and P@5 over the oracle by group size (eagle, Figure 7)."""
+    name:
+        "eagle-fig7"
+    input:
+        scores=measured_scores("eagle", "fig7"),
+        published="config/papers/eagle/published/table5.csv",
+    output:
+        **artefact_outputs("eagle", "fig7"),
+    log:
+        f"{LOG_FOLDER}/eagle-fig7.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/eagle-fig7.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("decrement_figure.py"),
+        artefact=artefact_part("eagle", "fig7", "title", "metrics", "rows", "notes"),
+    script:
+        "../workflow_scripts/decrement_figure.py"
+
+
+rule:
+    """Decrement of P@1, P@3 and P@5 over the oracle by cluster depth (eagle, Figure 8)."""
+    name:
+        "eagle-fig8"
+    input:
+        scores=measured_scores("eagle", "fig8"),
+        published="config/papers/eagle/published/table5.csv",
+    output:
+        **artefact_outputs("eagle", "fig8"),
+    log:
+        f"{LOG_FOLDER}/eagle-fig8.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/eagle-fig8.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("decrement_figure.py"),
+        artefact=artefact_part("eagle", "fig8", "title", "metrics", "rows", "notes"),
+    script:
+        "../workflow_scripts/decrement_figure.py"
+
+
+rule:
+    """Decrement of P@1, P@3 and P@5 over the oracle by heterogeneity within groups (eagle, Figure 9)."""
+    name:
+        "eagle-fig9"
+    input:
+        scores=measured_scores("eagle", "fig9"),
+        published="config/papers/eagle/published/table5.csv",
+    output:
+        **artefact_outputs("eagle", "fig9"),
+    log:
+        f"{LOG_FOLDER}/eagle-fig9.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/eagle-fig9.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("decrement_figure.py"),
+        artefact=artefact_part("eagle", "fig9", "title", "metrics", "rows", "notes"),
+    script:
+        "../workflow_scripts/decrement_figure.py"
+
+
+rule:
+    """Error of regression from aggregated outputs, over the oracle's, simulated (eagle, Figure 3)."""
+    name:
+        "eagle-fig3"
+    output:
+        **artefact_outputs("eagle", "fig3"),
+    log:
+        f"{LOG_FOLDER}/eagle-fig3.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/eagle-fig3.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("simulation_figure.py"),
+        artefact=artefact_part("eagle", "fig3", "title", "notes"),
+        simulation=simulation_of("eagle", "fig3"),
+    script:
+        "../workflow_scripts/simulation_figure.py"
+
+
+rule:
+    """The same at the paper's five points, and of classification, simulated (eagle, Figure 6)."""
+    name:
+        "eagle-fig6"
+    output:
+        **artefact_outputs("eagle", "fig6"),
+    log:
+        f"{LOG_FOLDER}/eagle-fig6.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/eagle-fig6.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("simulation_figure.py"),
+        artefact=artefact_part("eagle", "fig6", "title", "notes"),
+        simulation=simulation_of("eagle", "fig6"),
+    script:
+        "../workflow_scripts/simulation_figure.py"
+
+
+rule:
+    """What a component that all samples share does to label imputation, simulated (beyond eagle)."""
+    name:
+        "eagle-centring"
+    output:
+        **artefact_outputs("eagle", "centring"),
+    log:
+        f"{LOG_FOLDER}/eagle-centring.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/eagle-centring.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("simulation_figure.py"),
+        artefact=artefact_part("eagle", "centring", "title", "notes"),
+        simulation=simulation_of("eagle", "centring"),
+    script:
+        "../workflow_scripts/simulation_figure.py"
+
+
+rule:
     """Every artefact of 'Extreme Multi-label Classification from Aggregated Labels'."""
     name:
         "eagle"

@@ -43,5 +43,6 @@ rule run:
     params:
         code=estimator_code,
         method=method_part,
+        impute=imputation,
     script:
         "../workflow_scripts/run.py"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchard.config import check, did_you_mean, load_folder, load_yaml, pick
+from orchard.config import check, did_you_mean, load_folder, load_yaml, method_named, pick
 from orchard.data.registry import load_registry
 from orchard.errors import ConfigError
 
@@ -88,7 +88,18 @@ def test_every_configuration_file_of_the_project_is_valid():
         artefacts = load_yaml(config / "papers" / paper / "artefacts.yaml")
         check(artefacts, load_yaml(SCHEMAS / "artefacts.schema.yaml"), paper)
         for artefact in artefacts.values():
-            for names in artefact["datasets"].values():
+            for names in artefact.get("datasets", {}).values():
                 assert set(names) <= set(datasets), paper
     for name, dataset in datasets.items():
         assert dataset["simulated"] or "sources" in dataset or "by_hand" in dataset, f"{name}: nowhere to get it from"
+
+
+def test_an_imputation_goes_in_front_of_any_backbone():
+    """`a+b` is b with a's imputation; only a method that imputes can stand in front."""
+    methods = {"a": {"estimator": "A", "impute": {"function": "f"}}, "b": {"estimator": "B", "parameters": {"C": 2}}}
+    assert method_named("b", methods) is methods["b"]
+    assert method_named("a+b", methods) == {"estimator": "B", "parameters": {"C": 2}, "impute": {"function": "f"}}
+    with pytest.raises(ConfigError, match="'b\\+a': b imputes no labels"):
+        method_named("b+a", methods)
+    with pytest.raises(ConfigError, match="unknown method 'c'"):
+        method_named("a+c", methods)

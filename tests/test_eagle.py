@@ -1,4 +1,4 @@
-"""EAGLE gives labels as its two algorithms say: worked by hand, against a plain second implementation, at odd inputs."""
+"""EAGLE gives labels as its algorithms say: worked by hand, against a plain second implementation, at odd inputs."""
 
 import numpy as np
 import pytest

@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from orchard.baselines import MostFrequent
 from orchard.data.store import Dataset, save_csr
 from orchard.errors import ConfigError, FormatError
-from orchard.methods import make_estimator, tree_name, tree_recipe
+from orchard.linear.estimators import Parabel
+from orchard.methods import make_estimator, make_imputation, tree_name, tree_recipe
 from orchard.runs import run
 from orchard.shared_trees import load_trees, save_trees, timed_trees
 from orchard.trees.label_tree import LabelTree
@@ -81,23 +82,50 @@ def test_aggregated_labels_are_spread_over_their_group(dataset, tmp_path):
     Y1 = sp.csr_matrix(np.array([[1, 0], [0, 1], [0, 1], [1, 0]], np.float32))
     save_csr(tmp_path / "Y1.npz", Y1)
     save_csr(tmp_path / "Y2.npz", (Y1.T @ dataset.Y_train).tocsr())
-    scored, observed = with_labels(dataset, {"Y1": tmp_path / "Y1.npz", "Y2": tmp_path / "Y2.npz"})
+    scored, observed, _ = with_labels(dataset, {"Y1": tmp_path / "Y1.npz", "Y2": tmp_path / "Y2.npz"})
     assert observed.toarray().tolist() == [[1, 1, 0], [0, 1, 1], [0, 1, 1], [1, 1, 0]]
     assert scored is dataset
+
+
+def test_imputed_labels_are_seen_instead_and_compared_with_the_true_ones(dataset, tmp_path):
+    """Two samples are given everything: of six labels three are right, and three of the six true ones were given."""
+    Y1 = sp.csr_matrix(np.array([[1, 0], [0, 1], [0, 1], [1, 0]], np.float32))
+    save_csr(tmp_path / "Y1.npz", Y1)
+    save_csr(tmp_path / "Y2.npz", (Y1.T @ dataset.Y_train).tocsr())
+
+    def to_first_and_second(X, Y1, Y2):
+        assert (X is dataset.X_train) and Y1.shape == (4, 2) and Y2.sum() == 6
+        return sp.csr_matrix(np.array([[1, 1, 1], [1, 1, 1], [0, 0, 0], [0, 0, 0]], np.float32))
+
+    files = {"Y1": tmp_path / "Y1.npz", "Y2": tmp_path / "Y2.npz"}
+    scored, observed, imputed = with_labels(dataset, files, to_first_and_second)
+    assert scored is dataset
+    assert observed.toarray().tolist() == [[1, 1, 1], [1, 1, 1], [0, 0, 0], [0, 0, 0]]
+    assert imputed["metrics"] == {"imputed precision": 50, "imputed recall": 50}
+    assert imputed["seconds"] >= 0
+
+
+def test_an_imputation_is_found_by_its_name_and_gets_threads_and_seed():
+    impute, parameters = make_imputation("orchard.eagle.impute_labels", {"iterations": 3}, seed=1, threads=2)
+    assert parameters == {"iterations": 3, "step": 0.1, "centre": False, "by_count": False}
+    assert impute.keywords == parameters | {"n_jobs": 2}
+    assert impute(np.eye(2), np.eye(2), np.eye(2)).toarray().tolist() == [[1, 0], [0, 1]]
+    with pytest.raises(ConfigError, match=r"impute_labels has no parameter X \(its parameters: iterations"):
+        make_imputation("orchard.eagle.impute_labels", {"X": 3}, seed=1, threads=2)
 
 
 def test_fused_labels_replace_both_splits(dataset, tmp_path):
     fused = sp.csr_matrix(np.ones((4, 2), np.float32))
     save_csr(tmp_path / "train.npz", fused)
     save_csr(tmp_path / "test.npz", fused[:2])
-    entangled, observed = with_labels(dataset, {"Y_train": tmp_path / "train.npz", "Y_test": tmp_path / "test.npz"})
+    entangled, observed, _ = with_labels(dataset, {"Y_train": tmp_path / "train.npz", "Y_test": tmp_path / "test.npz"})
     assert (observed.shape, entangled.Y_train.shape, entangled.Y_test.shape) == ((4, 2), (4, 2), (2, 2))
     assert entangled.stats["n_labels"] == 2
     assert entangled.label_names is None
 
 
 def test_a_clean_run_keeps_its_labels(dataset):
-    scored, observed = with_labels(dataset, {})
+    scored, observed, _ = with_labels(dataset, {})
     assert scored is dataset
     assert observed is dataset.Y_train
 
@@ -151,6 +179,18 @@ def test_a_sample_without_any_label_leaves_the_depth_out(dataset):
     assert "depth@1" not in metrics
 
 
+def test_a_run_that_is_given_up_has_no_metrics_but_a_cost(dataset):
+    """What it took until then; an estimator that was not fitted cannot be asked for its size."""
+    estimator = Parabel(max_model_gb=1e-9)
+    metrics, cost = run(dataset, dataset.Y_train, estimator, threads=1)
+    assert metrics is None
+    assert cost["seconds"].keys() == {"tree", "fit"}
+    assert cost["seconds"]["fit"] > 0 and cost["peak_rss_mb"] > 0
+    assert (cost["model_mb"], cost["ms_per_sample"]) == (None, None)
+    _, finished = run(dataset, dataset.Y_train, Parabel(), threads=1)
+    assert cost.keys() == finished.keys()
+
+
 XR_LINEAR = "orchard.linear.estimators.XRLinear"
 
 
@@ -158,6 +198,7 @@ XR_LINEAR = "orchard.linear.estimators.XRLinear"
     ("one", "other", "share"),
     [
         ({}, {"beam": 20, "C": 0.5, "negatives": "tfn+man"}, True),
+        ({}, {"max_model_gb": 5}, True),
         ({}, {"n_splits": 16}, True),  # the default, written out
         ({}, {"n_splits": 32}, False),
         ({}, {"max_leaf": 50}, False),

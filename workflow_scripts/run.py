@@ -5,18 +5,24 @@ from orchard.jobs import job
 with job(snakemake.log[0], snakemake.threads) as log:
     from orchard.data.store import load_dataset, sha256_of_csr
     from orchard.files import read_json, write_json
-    from orchard.methods import make_estimator
+    from orchard.methods import make_estimator, make_imputation
     from orchard.runs import run
     from orchard.shared_trees import load_trees
     from orchard.variants.labels import with_labels
 
     names, seed = snakemake.wildcards, int(snakemake.wildcards.seed)
     estimator, parameters = make_estimator(**snakemake.params.method, seed=seed, threads=snakemake.threads)
+    imputing = snakemake.params.impute
+    if imputing:
+        impute, imputing["parameters"] = make_imputation(**imputing, seed=seed, threads=snakemake.threads)
     inputs = dict(snakemake.input.items())
     data, trees, tree_cost = (inputs.pop(key, None) for key in ("data", "trees", "tree_cost"))
     shared = {"trees": load_trees(trees), "tree_seconds": read_json(tree_cost)["seconds"]["tree"]} if trees else {}
-    dataset, Y_observed = with_labels(load_dataset(data), inputs)
+    dataset, Y_observed, imputed = with_labels(load_dataset(data), inputs, impute if imputing else None)
     metrics, cost = run(dataset, Y_observed, estimator, snakemake.threads, **shared)
+    if imputing:
+        cost["seconds"]["impute"] = imputed["seconds"]
+        metrics = metrics and metrics | imputed["metrics"]
     matrices = {
         "X_train": dataset.X_train,
         "Y_observed": Y_observed,
@@ -32,9 +38,11 @@ with job(snakemake.log[0], snakemake.threads) as log:
             "method": names.method,
             "seed": seed,
             "simulated": dataset.stats["simulated"],
-            "metrics": metrics,
+            **({"metrics": {}, "oversized": True} if metrics is None else {"metrics": metrics}),
             "params": parameters,
+            **({"impute": imputing} if imputing else {}),
             "data_sha256": {name: sha256_of_csr(matrix) for name, matrix in matrices.items()},
         },
     )
-    log.info("%s on %s (%s): P@1 %.2f", names.method, names.dataset, names.variant, metrics["P@1"])
+    result = "oversized" if metrics is None else f"P@1 {metrics['P@1']:.2f}"
+    log.info("%s on %s (%s): %s", names.method, names.dataset, names.variant, result)

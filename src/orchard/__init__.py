@@ -7,7 +7,11 @@ from orchard.kernel_cache import forget_outdated_kernels
 __version__ = "0.1.0"
 
 # Loaded when first used: `import orchard` stays cheap.
-_HOME = dict.fromkeys(("Parabel", "Bonsai", "XRLinear", "DiSMEC"), "orchard.linear.estimators") | {
+_HOME = {
+    "Bonsai": "orchard.linear.estimators",
+    "DiSMEC": "orchard.linear.estimators",
+    "Parabel": "orchard.linear.estimators",
+    "XRLinear": "orchard.linear.estimators",
     "impute_labels": "orchard.eagle",
 }
 __all__ = sorted(_HOME)

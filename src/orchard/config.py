@@ -113,3 +113,14 @@ def pick(kind: str, name: str, known: dict):
             f"unknown {kind} {name!r}{did_you_mean(name, known)} (known: {', '.join(sorted(known)) or 'none'})"
         )
     return known[name]
+
+
+def method_named(name: str, methods: dict[str, dict]) -> dict:
+    """The configuration of a method; `eagle+bonsai` has the imputation of `eagle` in front of all that is `bonsai`."""
+    imputing, plus, backbone = name.partition("+")
+    method = pick("method", imputing, methods)
+    if not plus:
+        return method
+    if "impute" not in method:
+        raise ConfigError(f"method {name!r}: {imputing} imputes no labels (its configuration has no `impute`)")
+    return pick("method", backbone, methods) | {"impute": method["impute"]}

@@ -130,7 +130,7 @@ class _Problem:
         return matrix
 
     def _run(self, wanted, n_jobs, assigned, assigned_room, sizes, members, weights, member_room) -> None:
-        """The kernel over pieces of the labels, each of about the same work; every piece writes to a place of its own."""
+        """The kernel over pieces of the labels of about the same work, each with a place of its own to write to."""
         indptr = self.groups_of_labels[0]
         n_members = np.diff(np.append(0, np.cumsum(self._group_sizes()))[indptr])
         work = np.append(0, np.cumsum(n_members))

@@ -18,5 +18,9 @@ class FormatError(OrchardError, ValueError):
         self.path, self.line, self.problem = path, line, problem
 
 
+class OversizedModel(OrchardError):
+    """A model outgrew the size that its user allows; training was stopped."""
+
+
 class FetchError(OrchardError):
     """No source could deliver a data set; the message lists every source with its reason."""

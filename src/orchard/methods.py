@@ -1,15 +1,17 @@
-"""A method: its estimator, made from its configuration; the label trees that it needs, and who can share them."""
+"""A method, made from its configuration: its estimator, the label trees that it needs, and who imputes its labels."""
 
 import hashlib
 import inspect
 import json
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 
 from orchard.errors import ConfigError
 
 
 class EstimatorNotFound(ConfigError):
-    """A method names a module or a class that is not there, or does not compile."""
+    """A method names a module, a class or a function that is not there, or does not compile."""
 
 
 def make_estimator(estimator: str, parameters: dict, seed: int, threads: int):
@@ -18,20 +20,33 @@ def make_estimator(estimator: str, parameters: dict, seed: int, threads: int):
     An estimator that takes a `random_state` gets the seed; one that takes `n_jobs` gets the threads, which are no
     parameter, since results must not depend on them.
     """
-    make = _find_class(estimator)
-    accepted = inspect.signature(make).parameters
-    if unknown := [name for name in parameters if name not in accepted]:
+    make = _find(estimator)
+    resolved, threading = _resolved(estimator, make, (), parameters, seed, threads)
+    return make(**resolved, **threading), resolved
+
+
+def make_imputation(function: str, parameters: dict, seed: int, threads: int) -> tuple[Callable, dict]:
+    """The named function of X, Y¹ and Y² that returns Y, with its parameters; seed and threads as for an estimator."""
+    impute = _find(function)
+    resolved, threading = _resolved(function, impute, ("X", "Y1", "Y2"), parameters, seed, threads)
+    return partial(impute, **resolved, **threading), resolved
+
+
+def _resolved(name: str, make, data: tuple, parameters: dict, seed: int, threads: int) -> tuple[dict, dict]:
+    """All parameters of `make` but its `data`, and the one that is none: n_jobs, if it takes it."""
+    accepted = {key: p for key, p in inspect.signature(make).parameters.items() if key not in data}
+    if unknown := [key for key in parameters if key not in accepted]:
         known = ", ".join(accepted) or "none"
-        raise ConfigError(f"{estimator} has no parameter {', '.join(unknown)} (its parameters: {known})")
-    if reserved := [name for name in ("random_state", "n_jobs") if name in parameters]:
-        raise ConfigError(f"{estimator}: {', '.join(reserved)} comes from the run (its seed, its threads)")
-    defaults = {name: p.default for name, p in accepted.items() if name != "n_jobs" and p.default is not p.empty}
+        raise ConfigError(f"{name} has no parameter {', '.join(unknown)} (its parameters: {known})")
+    if reserved := [key for key in ("random_state", "n_jobs") if key in parameters]:
+        raise ConfigError(f"{name}: {', '.join(reserved)} comes from the run (its seed, its threads)")
+    defaults = {key: p.default for key, p in accepted.items() if key != "n_jobs" and p.default is not p.empty}
     resolved = defaults | parameters | ({"random_state": seed} if "random_state" in accepted else {})
     try:
         json.dumps(resolved)  # they go into score.json: better to know before hours of training
     except TypeError as error:
-        raise ConfigError(f"{estimator}: a parameter cannot be written down: {error}") from None
-    return make(**resolved, **({"n_jobs": threads} if "n_jobs" in accepted else {})), resolved
+        raise ConfigError(f"{name}: a parameter cannot be written down: {error}") from None
+    return resolved, {"n_jobs": threads} if "n_jobs" in accepted else {}
 
 
 def tree_recipe(estimator: str, parameters: dict) -> dict | None:
@@ -40,7 +55,7 @@ def tree_recipe(estimator: str, parameters: dict) -> dict | None:
     An estimator that builds trees has `build_trees(X, Y)`, takes them in `fit(X, Y, trees=…)`, and names in
     TREE_PARAMETERS the parameters they depend on. Any other has no recipe: whatever it needs, its `fit` makes.
     """
-    make = _find_class(estimator)
+    make = _find(estimator)
     names = getattr(make, "TREE_PARAMETERS", ())
     if not names or not hasattr(make, "build_trees"):
         return None
@@ -57,9 +72,9 @@ def tree_name(recipe: dict) -> str:
     return f"{recipe['estimator'].rpartition('.')[2]}-{digest[:8]}"
 
 
-def _find_class(estimator: str):
-    module, _, class_name = estimator.rpartition(".")
+def _find(path: str):
+    module, _, name = path.rpartition(".")
     try:
-        return getattr(import_module(module), class_name)
+        return getattr(import_module(module), name)
     except (ImportError, AttributeError, SyntaxError) as error:
-        raise EstimatorNotFound(f"the method's estimator {estimator!r} cannot be imported: {error}") from None
+        raise EstimatorNotFound(f"the method's {path!r} cannot be imported: {error}") from None

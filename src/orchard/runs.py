@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numba.core import event
 
 from orchard.data.store import Dataset
-from orchard.errors import OrchardError
+from orchard.errors import OrchardError, OversizedModel
 from orchard.metrics import expected_depth, propensities, score_report
 from orchard.shared_trees import timed_trees
 
@@ -31,8 +31,10 @@ def run(
     threads: int,
     trees: list | None = None,
     tree_seconds: float | None = None,
-) -> tuple[dict, dict]:
+) -> tuple[dict | None, dict]:
     """Fit on the observed labels, predict the test samples and score; returns (metrics, cost).
+
+    Of an estimator that gives up (OversizedModel) there are no metrics, None, and the cost until then.
 
     trees : label trees that were built before, in `tree_seconds`; without them an estimator that has `build_trees`
         builds its own here. Either way their time is in the cost apart from that of `fit`.
@@ -43,28 +45,38 @@ def run(
         if trees is None and hasattr(estimator, "build_trees"):
             trees, tree_seconds = timed_trees(estimator, dataset.X_train, Y_observed)
         started = time.perf_counter()
-        estimator.fit(dataset.X_train, Y_observed, **({} if trees is None else {"trees": trees}))
+        try:
+            estimator.fit(dataset.X_train, Y_observed, **({} if trees is None else {"trees": trees}))
+            oversized = False
+        except OversizedModel as error:
+            logger.warning("given up: %s", error)
+            oversized = True
         fitted = time.perf_counter()
-        ids, scores, depths = _predict(estimator, dataset.X_test)
+        found = None if oversized else _predict(estimator, dataset.X_test)
         predicted = time.perf_counter()
-    rising = np.flatnonzero((scores[:, 1:] > scores[:, :-1]).any(axis=1))
-    if rising.size:
-        raise OrchardError(f"predict_topk must give the best label first; the scores of sample {rising[0]} rise")
-    p = propensities(dataset.Y_train, **dataset.stats["propensity"])
-    metrics = score_report(ids, dataset.Y_test, p, ks=KS) | _depth_report(depths)
-    seconds = {"fit": fitted - started, "predict": predicted - fitted}
+    metrics = None if oversized else _score(dataset, *found)
+    seconds = {"fit": fitted - started} | ({} if oversized else {"predict": predicted - fitted})
+    has_size = not oversized and hasattr(estimator, "model_bytes_")
     cost = {
         "seconds": seconds | ({} if trees is None else {"tree": tree_seconds}),
         "compile_seconds": compiled["seconds"],
-        "ms_per_sample": 1000 * (predicted - fitted) / dataset.X_test.shape[0],
+        "ms_per_sample": None if oversized else 1000 * (predicted - fitted) / dataset.X_test.shape[0],
         "peak_rss_mb": _peak_rss_mb(),
-        "model_mb": estimator.model_bytes_ / 2**20 if hasattr(estimator, "model_bytes_") else None,
+        "model_mb": estimator.model_bytes_ / 2**20 if has_size else None,
         "threads": threads,
         "versions": {"python": platform.python_version()}
         | {package: version(package) for package in ("orchard-xmc", "numpy", "scipy", "numba", "scikit-learn")},
         "machine": {"system": platform.system(), "processor": platform.machine()},
     }
     return metrics, cost
+
+
+def _score(dataset: Dataset, ids: np.ndarray, scores: np.ndarray, depths: np.ndarray | None) -> dict[str, float]:
+    rising = np.flatnonzero((scores[:, 1:] > scores[:, :-1]).any(axis=1))
+    if rising.size:
+        raise OrchardError(f"predict_topk must give the best label first; the scores of sample {rising[0]} rise")
+    p = propensities(dataset.Y_train, **dataset.stats["propensity"])
+    return score_report(ids, dataset.Y_test, p, ks=KS) | _depth_report(depths)
 
 
 @contextmanager

@@ -243,6 +243,7 @@ WRONG = [
     *[("tolerance", value) for value in (0, -1.0)],
     *[("bias", -1.0), ("threshold", -0.1), ("max_iterations", 0), ("loss", "hinge"), ("negatives", "none")],
     *[("beam", 0), ("combiner", "sum"), ("discount", 0.0), ("merge", "sum"), ("n_trees", 0), ("max_leaf", 0)],
+    *[("max_model_gb", value) for value in (0, -5, np.inf, np.nan, "5", True)],
     *[("n_splits", 1), ("random_state", None), ("random_state", 1.5), ("random_state", True)],
 ]
 

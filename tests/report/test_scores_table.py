@@ -3,6 +3,7 @@
 import pytest
 
 from orchard.errors import ConfigError
+from orchard.report.rows import resolve_rows
 from orchard.report.scores_table import scores_table
 
 ARTEFACT = {
@@ -119,3 +120,85 @@ def test_a_line_of_the_paper_may_not_be_forgotten(published):
 def test_a_table_without_any_run_is_the_published_one(published):
     table = scores_table(ARTEFACT, [], published)
     assert {row[2] for row in table.rows} == {"published"}
+
+
+def test_a_line_of_dashes_needs_no_row(published):
+    """Table 5 of eagle prints the oracle once, and `-` in all other groups of lines."""
+    with published.open("a", encoding="utf-8") as file:
+        file.write("small,R-4,Tree,P@1,-,\n")
+    assert len(scores_table(ARTEFACT, [], published).rows) == 3
+
+
+def test_an_oversized_run_is_an_o_with_an_explanation(published):
+    with published.open("a", encoding="utf-8") as file:
+        file.write("large,,Tree,P@1,O,\n")
+    scores = [score(name, 0.0) | {"metrics": {}, "oversized": True} for name in ("small", "large")]
+    table = scores_table(ARTEFACT, scores, published)
+    assert table.rows[1] == ["small", "Tree", "measured", "O", "O", "oversized"]
+    assert table.rows[-1] == ["large", "Tree", "measured", "O", "O", "oversized, as published"]
+    assert not [record for record in table.records if record[3] == "measured"]
+    assert any(note.startswith("`O`: oversized") for note in table.notes)
+
+
+CROSSED = {
+    "title": "",
+    "metrics": ["P@1"],
+    "rows": [{"row": "Baseline", "method": "tree"}, {"row": "EAGLE", "method": "eagle"}],
+    "settings": [
+        {"setting": "R-4", "variant": "aggregated/random-4"},
+        {"setting": "R-10", "variant": "aggregated/random-10", "method_for": {"small": {"eagle": "eagle-5"}}},
+        {"setting": "R-6", "variant": "aggregated/random-6", "from": "laptop"},
+    ],
+}
+
+
+@pytest.fixture
+def crossed(tmp_path):
+    """Our runs agree with the paper's order for R-4, and not for R-10; the gap of R-6 is not measured."""
+    path = tmp_path / "table5.csv"
+    lines = [f"small,{setting},{method},P@1,{value}," for setting, method, value in (
+        ("R-4", "Baseline", "70.0"), ("R-4", "EAGLE", "75.0"), ("R-10", "Baseline", "50.0"), ("R-10", "EAGLE", "53.0"),
+        ("R-6", "Baseline", "60.0"), ("R-6", "EAGLE", "65.0"))]  # fmt: skip
+    path.write_text("\n".join(["dataset,setting,method,metric,value,note", *lines, ""]), encoding="utf-8")
+    return path
+
+
+CROSSED_SCORES = [
+    score("small", 71.0, method="tree", variant="aggregated/random-4"),
+    score("small", 72.0, method="eagle", variant="aggregated/random-4"),
+    score("small", 52.0, method="tree", variant="aggregated/random-10"),
+    score("small", 51.5, method="eagle-5", variant="aggregated/random-10"),
+]
+
+
+def test_crossed_rows_are_told_once_and_later_settings_with_their_scale(crossed):
+    table = scores_table(CROSSED | {"rows": resolve_rows(CROSSED, "demo", ["small"])}, CROSSED_SCORES, crossed)
+    assert table.notes[:2] == [
+        "Scores are of seed 0. Runs (`config/methods`): Baseline by `tree`, EAGLE by `eagle`, "
+        "EAGLE (R-10) on small by `eagle-5`.",
+        "Run from the scale `laptop` on: R-6.",
+    ]
+    assert table.rows[-2:] == [
+        ["small", "R-6", "Baseline", "published", "60.0", "not run"],
+        ["small", "R-6", "EAGLE", "published", "65.0", "not run"],
+    ]
+    (line,) = [row for row in table.rows if row[1:4] == ["R-10", "EAGLE", "measured"]]
+    assert line[4:] == ["51.50", "P@1 −1.50"]
+
+
+def test_the_order_of_methods_is_compared_where_the_papers_gap_is_clear(crossed):
+    part = CROSSED | {"rows": resolve_rows(CROSSED, "demo", ["small"])}
+    assert scores_table(part, CROSSED_SCORES, crossed).notes[-1] == (
+        "Order of methods as published in 1 of 2 comparisons whose published gap is over two points; differing: "
+        "Baseline − EAGLE on small, R-10, P@1 (published −3.00, measured +0.50)."
+    )
+    crossed.write_text(crossed.read_text().replace("53.0", "52.0"))  # a gap of two points is not over two
+    assert scores_table(part, CROSSED_SCORES, crossed).notes[-1] == (
+        "Order of methods as published in 1 of 1 comparisons whose published gap is over two points."
+    )
+
+
+def test_simulated_runs_are_not_compared_with_the_papers_order(crossed):
+    scores = [one | {"simulated": True} for one in CROSSED_SCORES]
+    table = scores_table(CROSSED | {"rows": resolve_rows(CROSSED, "demo", ["small"])}, scores, crossed)
+    assert not any("Order of methods" in note for note in table.notes)

@@ -1,5 +1,7 @@
 """What a run says it cost, and what the workflow expects a job to need."""
 
+import json
+
 import numba
 import numpy as np
 import pytest
@@ -80,6 +82,26 @@ def test_the_workflow_names_a_misspelt_tree_parameter(checkout):
     done = checkout.snakemake("--dry-run", "results/runs/smoke-sim/clean/trees/seed-0/score.json")
     assert done.returncode != 0
     assert "TREE_PARAMETERS names leaf" in done.stdout + done.stderr
+
+
+def test_a_model_that_outgrows_its_limit_is_a_result(checkout):
+    """Not a failure: score.json says so, the same bytes every time; the trees are those of `parabel`."""
+    method = (checkout.folder / "config/methods/parabel.yaml").read_text() + "parameters: {max_model_gb: 0.00001}\n"
+    (checkout.folder / "config/methods/small.yaml").write_text(method)
+    limited, free = (f"results/runs/smoke-sim/clean/{name}/seed-0/score.json" for name in ("small", "parabel"))
+    done = checkout.snakemake(limited, free)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(list(checkout.folder.glob("results/trees/smoke-sim/clean/*"))) == 1
+    written = (checkout.folder / limited).read_bytes()
+    score, other = json.loads(written), json.loads((checkout.folder / free).read_text())
+    assert (score["oversized"], score["metrics"], score["params"]["max_model_gb"]) == (True, {}, 0.00001)
+    assert score.keys() - other.keys() == {"oversized"}
+    assert score["data_sha256"] == other["data_sha256"]
+    cost = json.loads((checkout.folder / limited).with_name("cost.json").read_text())
+    assert cost["seconds"].keys() == {"tree", "fit"}
+    assert cost["model_mb"] is None and cost["peak_rss_mb"] > 0
+    assert checkout.snakemake(limited, "--forcerun", "run").returncode == 0
+    assert (checkout.folder / limited).read_bytes() == written
 
 
 def test_training_asks_for_the_memory_that_was_measured(checkout):

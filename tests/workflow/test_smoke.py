@@ -14,6 +14,15 @@ from orchard.data.store import load_dataset, sha256_of_csr
 
 ARTEFACTS = {
     "eagle-table1": "table",
+    "eagle-table2": "table",
+    "eagle-table5": "table",
+    "eagle-fig4": "figure",
+    "eagle-fig7": "figure",
+    "eagle-fig8": "figure",
+    "eagle-fig9": "figure",
+    "eagle-fig3": "figure",
+    "eagle-fig6": "figure",
+    "eagle-centring": "figure",
     "disentangle-table1": "table",
     "disentangle-table3": "table",
     "disentangle-table4": "table",
@@ -138,12 +147,15 @@ def test_a_job_killed_while_it_writes_leaves_nothing_half(checkout):
 
 
 ALL = dict.fromkeys(ARTEFACTS, 1)
+SIMULATIONS = dict.fromkeys(("eagle-fig3", "eagle-fig6", "eagle-centring"), 1)
+OF_DATA = {name: 1 for name in ARTEFACTS if name not in SIMULATIONS}
 PREPARED = {"prepare": 3}
-OF_RUNS = dict.fromkeys(("eagle-table1", "disentangle-table3", "disentangle-table4"), 1)
-OF_STATISTICS = {
-    name: 1 for name in ARTEFACTS if "table" in name and name not in ("disentangle-table3", "disentangle-table4")
-}
-RUN, BUILT = {"run": 5}, {"tree": 4}  # DiSMEC has no tree
+OF_SCORES = dict.fromkeys(("eagle-table2", "eagle-table5", "disentangle-table3", "disentangle-table4"), 1)
+OF_DECREMENTS = dict.fromkeys(("eagle-fig4", "eagle-fig7", "eagle-fig8", "eagle-fig9"), 1)
+OF_RUNS = {"eagle-table1": 1} | OF_SCORES | OF_DECREMENTS
+OF_STATISTICS = {name: 1 for name in ARTEFACTS if "table" in name and name not in OF_SCORES}
+# Six methods on clean labels, of which DiSMEC has no tree; Baseline, EAGLE-0 and EAGLE on three groupings.
+RUN, BUILT, GROUPED = {"run": 6 + 9}, {"tree": 5 + 3}, {"aggregate": 3}
 
 
 @pytest.mark.parametrize(
@@ -152,8 +164,11 @@ RUN, BUILT = {"run": 5}, {"tree": 4}  # DiSMEC has no tree
         ("src/orchard/report/imbalance.py", {"labeltrees-fig1": 1, "labeltrees-fig6": 1}),
         ("src/orchard/report/tables.py", ALL),
         ("src/orchard/report/statistics_table.py", OF_STATISTICS),
-        ("src/orchard/report/scores_table.py", {"disentangle-table3": 1, "disentangle-table4": 1}),
-        ("src/orchard/data/synthetic.py", PREPARED | BUILT | RUN | ALL),
+        ("src/orchard/report/scores_table.py", OF_SCORES),
+        ("src/orchard/report/decrement.py", OF_DECREMENTS),
+        ("src/orchard/report/rows.py", OF_STATISTICS | OF_RUNS),
+        ("src/orchard/simulations.py", SIMULATIONS),
+        ("src/orchard/data/synthetic.py", PREPARED | GROUPED | BUILT | RUN | OF_DATA),
         ("src/orchard/data/formats.py", {}),  # reads files, of which the smoke scale has none
         ("src/orchard/data/sources.py", {}),
         ("src/orchard/metrics.py", RUN | OF_RUNS),

@@ -172,6 +172,18 @@ def pack(row_features, row_begins, row_outputs, row_weights, n_outputs, kind):
 
 
 @njit(nogil=True, cache=True)
+def packed_size(row_features, row_counts, n_outputs, kind):
+    """The words, those of the table included, that `pack` makes of rows with so many weights.
+
+    More rows or more weights never take fewer words: what a part of a bundle takes, the whole one takes at least.
+    """
+    n_words = new_table(row_features).size
+    for n in row_counts:
+        n_words += new_row_size(np.int64(n), n_outputs, codes_per_word(kind))
+    return n_words
+
+
+@njit(nogil=True, cache=True)
 def unpack(table, words, n_outputs, kind):
     """The inverse of `pack`: (row_features, row_begins, row_outputs int32, row_weights), dense rows without zeros."""
     per_word, mark = codes_per_word(kind), dense_mark(kind)

@@ -152,6 +152,29 @@ def prepare(X, samples, position, occurrences, bitmap):
 
 
 @njit(nogil=True, cache=True)
+def rows_with(row_features, row_counts, features, counts, bitmap):
+    """Rows and more weights, one for each of `features`: the features, ascending, and how many weights each has.
+
+    counts, bitmap : as in `pack_outputs`.
+    """
+    n_rows = row_features.size
+    for row in range(n_rows):
+        feature = row_features[row]
+        counts[feature] = row_counts[row]
+        bitmap[feature >> 6] |= np.uint64(1) << np.uint64(feature & 63)
+    for feature in features:
+        n_rows += 1 if counts[feature] == 0 else 0
+        counts[feature] += 1
+        bitmap[feature >> 6] |= np.uint64(1) << np.uint64(feature & 63)
+    all_features, all_counts = np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
+    set_bits_ascending(bitmap, all_features)
+    for row in range(n_rows):
+        all_counts[row] = counts[all_features[row]]
+        counts[all_features[row]] = 0
+    return all_features, all_counts
+
+
+@njit(nogil=True, cache=True)
 def pack_outputs(output_indptr, features, weights, counts, bitmap, kind):
     """Turn weights that stand output by output into one row per feature, laid out for search: (table, words).
 

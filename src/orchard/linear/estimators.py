@@ -12,7 +12,7 @@ from orchard.linear import search
 from orchard.linear.inputs import check_parameter, checked_training, checked_X, refuse_not_finite
 from orchard.linear.search import SearchSettings
 from orchard.linear.storage import load_models, save_models
-from orchard.linear.training import NEGATIVES, SolverSettings, train_tree
+from orchard.linear.training import NEGATIVES, ModelSize, SolverSettings, train_tree
 from orchard.threads import n_threads
 from orchard.trees.bonsai_embeddings import KINDS, bonsai_embeddings
 from orchard.trees.builders import balanced_label_tree, kmeans_label_tree, merged_label_tree
@@ -32,6 +32,8 @@ class TreeEstimator:
     C, C_positive, loss, bias, tolerance, max_iterations, threshold : the classifiers, see `SolverSettings`; C_positive
         is the cost of a mistake on a positive sample, where it is not C.
     negatives : 'tfn', 'man' or 'tfn+man', see `train_tree`.
+    max_model_gb : `fit` stops with an OversizedModel as soon as its weights exceed this size, of `model_bytes_`, in GB
+        of 10⁹ bytes; None for no limit.
     beam, combiner, discount, merge, normalise : the search, see `SearchSettings`.
     random_state : an integer; the same one gives the same model, whatever n_jobs (None: all cores) is.
 
@@ -48,6 +50,7 @@ class TreeEstimator:
     max_iterations: int = 100
     threshold: float = 0.1
     negatives: str = "tfn"
+    max_model_gb: float | None = None
     beam: int = 10
     combiner: str = "l3-hinge"
     discount: float = 1.0
@@ -76,6 +79,8 @@ class TreeEstimator:
             raise ValueError(f"negatives must be one of {', '.join(NEGATIVES)}, not {self.negatives!r}")
         if not 0 < self.C < np.inf:
             raise ValueError(f"C must be a positive number, not {self.C!r}")
+        if self.max_model_gb is not None and not 0 < self.max_model_gb < np.inf:
+            raise ValueError(f"max_model_gb must be a positive number, or None for no limit, not {self.max_model_gb!r}")
         n_threads(self.n_jobs)
         self._solver()
         self._search()
@@ -128,11 +133,12 @@ class TreeEstimator:
         trees = self._built(X, Y) if trees is None else list(trees)
         if not trees or any(tree.n_labels != Y.shape[1] for tree in trees):
             raise ValueError(f"trees must be at least one LabelTree over the {Y.shape[1]} labels of Y")
-        models = []
+        size = None if self.max_model_gb is None else ModelSize(self.max_model_gb, trees)
+        how, where, models = self._solver(), self._search(), []
         for number, tree in enumerate(trees):
             logger.info("training tree %d of %d: %r", number + 1, len(trees), tree)
             seed = self.random_state * len(trees) + number
-            models.append(train_tree(X, Y, tree, self._solver(), seed, self.negatives, self._search(), self.n_jobs))
+            models.append(train_tree(X, Y, tree, how, seed, self.negatives, where, self.n_jobs, size))
         self._keep(models)
         return self
 

@@ -11,7 +11,9 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
+from orchard.errors import OversizedModel
 from orchard.linear import _solver_kernels, _training_kernels
+from orchard.linear._layout_kernels import packed_size
 from orchard.linear._solver_kernels import NARROW, WIDE
 from orchard.linear.bundles import Bundles, outputs_of_nodes
 from orchard.linear.model import ModelBuilder, TreeModel, code_type
@@ -100,11 +102,48 @@ def samples_of_nodes(Y: sp.csr_matrix, tree: LabelTree) -> Lists:
     return Lists.of_columns(indptr, nodes, tree.n_nodes)
 
 
-class TreeTrainer:
-    """Trains the nodes of a tree, on any samples, in the order of their numbers; threads do not change the result."""
+class ModelSize:
+    """The bytes of a model while its trees are trained; when they exceed `max_gb`, of 10⁹ bytes each, training ends.
 
-    def __init__(self, X: sp.csr_matrix, Y: sp.csr_matrix, tree: LabelTree, settings: SolverSettings, seed: int):
-        self.tree, self.settings, self.seed = tree, settings.validate(), seed
+    They are counted as soon as they are there, never become fewer, and are `TreeModel.nbytes` in the end. So threads
+    have a say in when training ends, not in whether it does.
+    """
+
+    def __init__(self, max_gb: float, trees: list[LabelTree]):
+        self.max_gb, self.n_bytes, self.n_trained = max_gb, 0, 0
+        self.n_classifiers = sum(int(outputs_of_nodes(tree).sum()) for tree in trees)
+        self._lock = threading.Lock()
+
+    def add(self, n_bytes: int, n_trained: int) -> None:
+        with self._lock:
+            self.n_bytes += n_bytes
+            self.n_trained += n_trained
+        self.check()
+
+    def check(self) -> None:
+        if self.n_bytes / 1e9 > self.max_gb:
+            raise OversizedModel(
+                f"the model is larger than {self.max_gb:g} GB with {self.n_trained} of its {self.n_classifiers} "
+                "classifiers: raise `max_model_gb`, or drop more weights by a higher `threshold`"
+            )
+
+
+class TreeTrainer:
+    """Trains the nodes of a tree, on any samples, in the order of their numbers; threads do not change the result.
+
+    size : is told of every piece that was trained, by the thread that did it, and may end the training.
+    """
+
+    def __init__(
+        self,
+        X: sp.csr_matrix,
+        Y: sp.csr_matrix,
+        tree: LabelTree,
+        settings: SolverSettings,
+        seed: int,
+        size: ModelSize | None = None,
+    ):
+        self.tree, self.settings, self.seed, self.size = tree, settings.validate(), seed, size
         self.X = X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), X.data
         self.n_samples, self.n_features = X.shape
         self.of_labels, self.of_nodes = samples_of_labels(Y), samples_of_nodes(Y, tree)
@@ -114,6 +153,8 @@ class TreeTrainer:
         self._trained = ModelBuilder(tree, self.bundles, self.n_features)
         self._pieces = {}  # of bundles that wait for other nodes or for the bundles before them
         self._n_missing = self.bundles.n_nodes.copy()
+        self._grown = {}  # of bundles that come in pieces: their rows so far, and the words that these will take
+        self._growing = threading.Lock()
         self._scratch = threading.local()
 
     def train_bundles(self, bundles: np.ndarray, n_jobs: int) -> None:
@@ -154,6 +195,7 @@ class TreeTrainer:
         while self._trained.n_bundles < len(self.bundles) and self._n_missing[self._trained.n_bundles] == 0:
             self._trained.add(*self._joined(self._trained.n_bundles))
             self._pieces.pop(self._trained.n_bundles - 1, None)
+            self._grown.pop(self._trained.n_bundles - 1, None)
 
     def model(self) -> TreeModel:
         """All nodes, which must have been trained; the trainer is empty then."""
@@ -168,6 +210,8 @@ class TreeTrainer:
 
     def _train_piece(self, nodes, samples, first, last, whole):
         """The classifiers first … last − 1 of a group of nodes; packed, if they are a whole bundle."""
+        if self.size:
+            self.size.check()  # another thread may have found that it is enough
         tree, settings = self.tree, self.settings
         if tree.is_leaf[nodes[0]]:
             lists, outputs = self.of_labels, tree.labels_of(nodes[0])[first:last].astype(np.int64)
@@ -195,7 +239,22 @@ class TreeTrainer:
         )
         position[samples] = -1
         trained = *_training_kernels.by_output(outputs.size, found), biases * np.float32(settings.bias)
-        return self._packed(*trained) if whole else trained
+        piece = self._packed(*trained) if whole else trained
+        if self.size:
+            n_bytes = sum(array.nbytes for array in piece) if whole else self._growth(nodes[0], features=piece[1])
+            self.size.add(n_bytes, outputs.size)
+        return piece
+
+    def _growth(self, node, features):
+        """The bytes by which weights of these features enlarge the bundle of a node, once that is packed."""
+        bundle = self.bundles.of_node[node]
+        n_outputs = self.bundles.n_outputs[bundle]
+        _, counts, bitmap, _ = self._thread_scratch()
+        with self._growing:
+            rows, n_words = self._grown.get(bundle, (2 * (np.empty(0, np.int32),), 0))
+            rows = _training_kernels.rows_with(*rows, features, counts, bitmap)
+            self._grown[bundle] = rows, n_outputs + packed_size(*rows, n_outputs, self.kind)  # biases are words too
+            return 4 * int(self._grown[bundle][1] - n_words)
 
     def _packed(self, output_indptr, features, weights, biases):
         if features.size >= MOST_WEIGHTS:
@@ -271,6 +330,7 @@ def train_tree(
     negatives: str = "tfn",
     search: SearchSettings | None = None,
     n_jobs: int | None = None,
+    size: ModelSize | None = None,
 ) -> TreeModel:
     """Train the classifiers of all nodes of a tree.
 
@@ -278,12 +338,13 @@ def train_tree(
     negatives : which samples a node's classifiers see.  'tfn', teacher forcing: those with a label under the node;
         'man', matcher-aware: those whose beam (`search`) reaches the node, level by level, with the levels above
         trained already; 'tfn+man': both.  The root sees all samples, under every rule.
+    size : counts the weights, those of this tree and of others, and raises OversizedModel when it is enough.
     The model depends on `seed`, never on `n_jobs` (all cores by default).
     """
     if negatives not in NEGATIVES:
         raise ValueError(f"negatives must be one of {', '.join(NEGATIVES)}, not {negatives!r}")
     n_jobs = n_threads(n_jobs)
-    trainer = TreeTrainer(X, Y, tree, settings, seed)
+    trainer = TreeTrainer(X, Y, tree, settings, seed, size)
     if negatives == "tfn":
         trainer.train_bundles(np.arange(len(trainer.bundles)), n_jobs)
         return trainer.model()

@@ -4,18 +4,24 @@ from dataclasses import dataclass
 from statistics import mean, stdev
 
 from orchard.report.published import PublishedValue
+from orchard.report.rows import run_of
 
 MISSING = "–"
+OVERSIZED = "O"  # as eagle's Table 2 prints it
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What the runs of one row on one data set gave: {metric: mean}, {metric: spread}, both over the seeds."""
+    """What the runs of one row on one data set gave: {metric: mean}, {metric: spread}, both over the seeds.
+
+    oversized : some run was stopped because its model grew beyond its limit; then there are no values.
+    """
 
     simulated: bool
     seeds: tuple[int, ...]
     values: dict[str, float]
     spreads: dict[str, float]
+    oversized: bool = False
 
     @property
     def source(self) -> str:
@@ -24,15 +30,16 @@ class Measured:
     def printed(self, metric: str) -> str:
         """`81.65`, or `81.65 ± 0.12` (standard deviation) where there are several seeds."""
         if metric not in self.values:
-            return MISSING
+            return OVERSIZED if self.oversized else MISSING
         spread = f" ± {self.spreads[metric]:.2f}" if metric in self.spreads else ""
         return f"{self.values[metric]:.2f}{spread}"
 
 
 def measured_row(row: dict, dataset: str, scores: list[dict]) -> Measured | None:
     """The runs of a row (its `method`, its `variant` or clean) on a data set, among all scores; None without any."""
-    key = (dataset, row.get("method"), row.get("variant", "clean"))
-    mine = [score for score in scores if (score["dataset"], score["method"], score["variant"]) == key]
+    if not (run := run_of(row, dataset)):
+        return None
+    mine = [score for score in scores if (score["dataset"], score["variant"], score["method"]) == (dataset, *run)]
     if not mine:
         return None
     mine.sort(key=lambda score: score["seed"])
@@ -43,6 +50,7 @@ def measured_row(row: dict, dataset: str, scores: list[dict]) -> Measured | None
         seeds=tuple(score["seed"] for score in mine),
         values={name: mean(numbers) for name, numbers in values.items()},
         spreads={name: stdev(numbers) for name, numbers in values.items() if len(mine) > 1},
+        oversized=any(score.get("oversized", False) for score in mine),
     )
 
 

@@ -1,17 +1,32 @@
 """The papers' tables of results: what the paper prints, below it what our runs gave, and what was not run and why.
 
-An artefact of this kind has `metrics` (its columns), and one of `rows` for every line of the paper:
-
-    row, setting : the line as printed (`method` and `setting` of the published CSV file)
-    method, variant : the run that measures it, or instead of them
-    not_run : why nothing does
-    not_run_on : {data set: why}, where it is too large for the method
+An artefact of this kind has `metrics` (its columns), and one of `rows` for every line of the paper, which `row` and
+`setting` name as printed (`method` and `setting` of the published CSV file). `orchard.report.rows` tells the rest.
 """
+
+from itertools import combinations
 
 from orchard.errors import ConfigError
 from orchard.report.published import PublishedValue, read_published
-from orchard.report.scores import MISSING, Measured, difference, measured_row, seeds_note, simulated_note
+from orchard.report.rows import run_of
+from orchard.report.scores import (
+    MISSING,
+    OVERSIZED,
+    Measured,
+    difference,
+    measured_row,
+    seeds_note,
+    signed,
+    simulated_note,
+)
 from orchard.report.tables import Table
+
+CLEAR_GAP = 2.0  # points of precision; what the paper has closer together may well change places
+
+OVERSIZED_NOTE = (
+    f"`{OVERSIZED}`: oversized. The paper prints it for models of more than 5 GB; a run of ours is stopped when its "
+    "model has grown beyond its method's limit."
+)
 
 
 def scores_table(artefact: dict, scores: list[dict], published_csv) -> Table:
@@ -31,27 +46,37 @@ def scores_table(artefact: dict, scores: list[dict], published_csv) -> Table:
         rows=[],
         record_header=["data set", "setting", "method", "source", "run", "column", "value", "spread"],
     )
-    shown = []
+    shown, both = [], {}
     for dataset in [*in_paper, *(name for name in at_hand if name not in in_paper)]:
         for row in rows:
             line = [dataset, *([row.get("setting", "")] if has_settings else []), row["row"]]
             printed = published.get((dataset, row.get("setting", ""), row["row"]), {})
             measured = measured_row(row, dataset, scores)
             if printed:
-                status = "not run" if "not_run" in row or dataset in row.get("not_run_on", {}) else ""
-                _add_published(table, line, row, printed, metrics, status)
+                _add_published(table, line, row, printed, metrics, "" if run_of(row, dataset) else "not run")
             if measured:
                 _add_measured(table, line, row, measured, printed, metrics)
                 shown.append(measured)
-    table.notes = [*artefact.get("notes", []), *_notes(artefact, shown, in_paper, at_hand, scores)]
+            if printed and measured and not measured.simulated:
+                both.setdefault((dataset, row.get("setting", "")), {})[row["row"]] = (printed, measured)
+    table.notes = [
+        *artefact.get("notes", []),
+        *([OVERSIZED_NOTE] if any(OVERSIZED in row for row in table.rows) else []),
+        *_notes(artefact, shown, in_paper, at_hand, scores),
+        *order_note(both, metrics),
+    ]
     return table
 
 
 def _published_by_line(path, rows: list[dict]) -> dict[tuple[str, str, str], dict[str, PublishedValue]]:
-    """{(data set, setting, method): {metric: value}}; a line of the paper that no row stands for is refused."""
+    """{(data set, setting, method): {metric: value}}; a line of the paper that no row stands for is refused.
+
+    A line in which the paper prints `-` throughout is none.
+    """
     lines = {}
     for value in read_published(path):
         lines.setdefault((value.dataset, value.setting, value.method), {})[value.metric] = value
+    lines = {line: values for line, values in lines.items() if any(value.value != "-" for value in values.values())}
     known = {(row.get("setting", ""), row["row"]) for row in rows}
     if forgotten := sorted({line[1:] for line in lines} - known):
         told = "; ".join(" / ".join(filter(None, line)) for line in forgotten)
@@ -72,6 +97,8 @@ def _add_published(table: Table, line: list[str], row: dict, printed: dict, metr
 def _add_measured(table: Table, line: list[str], row: dict, measured: Measured, printed: dict, metrics) -> None:
     if measured.simulated:
         status = "simulated"
+    elif measured.oversized:
+        status = "oversized, as published" if _is_oversized(printed) else "oversized"
     else:
         status = difference(measured, printed, metrics) if printed else "not in the paper"
     table.rows.append([*line, measured.source, *map(measured.printed, metrics), status])
@@ -83,11 +110,19 @@ def _add_measured(table: Table, line: list[str], row: dict, measured: Measured, 
     ]
 
 
+def _is_oversized(printed: dict[str, PublishedValue]) -> bool:
+    return any(value.value == OVERSIZED for value in printed.values())
+
+
 def _notes(artefact: dict, shown: list[Measured], in_paper: list, at_hand: list, scores: list[dict]) -> list[str]:
     rows, notes = artefact["rows"], []
     if shown:
-        runs = [f"{_name(row)} by `{row['method']}`" for row in rows if "method" in row]
-        notes.append(f"{seeds_note(shown)} Runs (`config/methods`): {', '.join(runs)}.")
+        notes.append(f"{seeds_note(shown)} Runs (`config/methods`): {', '.join(_runs(rows, at_hand))}.")
+    later = {}
+    for row in rows:
+        if "from" in row:
+            later.setdefault(row["from"], {})[row["setting"]] = None
+    notes += [f"Run from the scale `{scale}` on: {'; '.join(settings)}." for scale, settings in later.items()]
     by_reason = {}
     for row in rows:
         if "not_run" in row:
@@ -104,6 +139,56 @@ def _notes(artefact: dict, shown: list[Measured], in_paper: list, at_hand: list,
     if simulated := [name for name in at_hand if is_simulated[name]]:
         notes.append(simulated_note(simulated))
     return notes
+
+
+def _runs(rows: list[dict], at_hand: list[str]) -> list[str]:
+    """`EAGLE by `eagle``, once however many settings it has, and the data sets that have a method of their own."""
+    methods = {}
+    for row in rows:
+        if "method" in row:
+            methods.setdefault(row["row"], set()).add(row["method"])
+    told = [
+        f"{row['row'] if len(methods[row['row']]) == 1 else _name(row)} by `{row['method']}`"
+        for row in rows
+        if "method" in row
+    ]
+    told += [
+        f"{_name(row)} on {dataset} by `{method}`"
+        for row in rows
+        for dataset, method in row.get("method_for", {}).items()
+        if dataset in at_hand
+    ]
+    return list(dict.fromkeys(told))
+
+
+def order_note(both: dict[tuple[str, str], dict[str, tuple[dict, Measured]]], metrics: list[str]) -> list[str]:
+    """In how many comparisons our runs put two methods in the order of the paper, and which ones differ.
+
+    both : {(data set, setting): {method: (published values, measured)}}, of real data only. Two methods are compared
+        in each metric in which the paper sets them more than CLEAR_GAP points apart.
+    """
+    total, differing = 0, []
+    for (dataset, setting), lines in both.items():
+        for metric, one, other in ((metric, *pair) for metric in metrics for pair in combinations(lines, 2)):
+            gaps = _gaps(lines[one], lines[other], metric)
+            if gaps and abs(gaps[0]) > CLEAR_GAP:
+                total += 1
+                if gaps[0] * gaps[1] <= 0:
+                    place = ", ".join(filter(None, (dataset, setting, metric)))
+                    told = f"published {signed(gaps[0])}, measured {signed(gaps[1])}"
+                    differing.append(f"{one} − {other} on {place} ({told})")
+    if not total:
+        return []
+    agreeing = f"{total - len(differing)} of {total} comparisons whose published gap is over two points"
+    return [f"Order of methods as published in {agreeing}{'; differing: ' if differing else ''}{'; '.join(differing)}."]
+
+
+def _gaps(one: tuple[dict, Measured], other: tuple[dict, Measured], metric: str) -> tuple[float, float] | None:
+    """(published, measured): `one` minus `other`; None where a number is missing."""
+    if any(metric not in printed or metric not in measured.values for printed, measured in (one, other)):
+        return None
+    published = one[0][metric].number - other[0][metric].number  # NaN, hence no gap, where the paper prints `O`
+    return published, one[1].values[metric] - other[1].values[metric]
 
 
 def _name(row: dict) -> str:

@@ -59,4 +59,4 @@ def _escape(cell: str) -> str:
 
 
 def _is_numeric(cell: str) -> bool:
-    return cell.strip("–-0123456789.,KM%×± ") == ""
+    return cell == "O" or cell.strip("–-0123456789.,KM%×± ") == ""  # O: oversized

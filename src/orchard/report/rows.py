@@ -1,0 +1,86 @@
+"""Which runs an artefact shows: its rows, crossed with its settings, at a scale, on a data set, with which seeds.
+
+An artefact has one of `rows` for every method that the paper compares:
+
+    row : the method as the paper prints it
+    method, variant : the run that measures it, or instead of them
+    not_run : why nothing does
+    not_run_on : {data set: why}, where it is too large for the method
+
+`settings`, if there are any, stand for the groups of lines in which the paper prints all of those methods. Every row
+without a variant of its own is crossed with every setting; a row with one (the oracle on clean labels) stands alone.
+
+    setting : the group of lines as printed
+    variant : of the labels, and `variant_for` {data set: variant}, where a data set has another one
+    method_for : {data set: {method: the method that takes its place there}}
+    from : the smallest scale that runs it (smoke if there is none)
+    axis, at : in a figure, the x axis that it belongs to and its place there
+    published : in a figure, the setting whose published values it is set beside, if not its own name
+"""
+
+SCALES = ("smoke", "demo", "laptop", "paper")
+_OF_SETTING = ("setting", "axis", "at", "published")
+
+
+def resolve_rows(artefact: dict, scale: str, datasets: list[str]) -> list[dict]:
+    """The rows of an artefact, one for every line: those that stand alone first, then setting by setting.
+
+    What is not run at this scale keeps its line, and says in `from` which scale it begins with. Exceptions for data
+    sets that are not shown are left out, so that a rendering depends on nothing that it does not show.
+    """
+    rows = artefact["rows"]
+    if "settings" not in artefact:
+        return rows
+    crossed = [row for row in rows if "variant" not in row]
+    lines = [row for row in rows if "variant" in row]
+    return lines + [_crossed(row, setting, scale, datasets) for setting in artefact["settings"] for row in crossed]
+
+
+def _crossed(row: dict, setting: dict, scale: str, datasets: list[str]) -> dict:
+    line = row | {key: setting[key] for key in _OF_SETTING if key in setting}
+    if "method" not in row:
+        return line
+    first = setting.get("from", SCALES[0])
+    if SCALES.index(scale) < SCALES.index(first):
+        line["from"] = first
+        return {key: value for key, value in line.items() if key != "method"}
+    line["variant"] = setting["variant"]
+    others = {
+        "variant_for": setting.get("variant_for", {}),
+        "method_for": {
+            name: methods[row["method"]]
+            for name, methods in setting.get("method_for", {}).items()
+            if row["method"] in methods
+        },
+    }
+    for key, by_dataset in others.items():
+        if shown := {name: value for name, value in by_dataset.items() if name in datasets}:
+            line[key] = shown
+    return line
+
+
+def run_of(row: dict, dataset: str) -> tuple[str, str] | None:
+    """(variant, method) of the run behind a resolved row on a data set; None if nothing is run."""
+    if "method" not in row or dataset in row.get("not_run_on", {}):
+        return None
+    variant = row.get("variant_for", {}).get(dataset, row.get("variant", "clean"))
+    return variant, row.get("method_for", {}).get(dataset, row["method"])
+
+
+def seeds_of(artefact: dict, scale: str, dataset: str) -> list[int]:
+    """The seeds of a scale; of them only those in `seeds_for`, for a data set that stands there."""
+    seeds = artefact["seeds"][scale]
+    return [seed for seed in seeds if seed in artefact.get("seeds_for", {}).get(dataset, seeds)]
+
+
+def runs_of(artefact: dict, scale: str, datasets: list[str]) -> list[tuple[str, str, str, int]]:
+    """(data set, variant, method, seed) of every run that an artefact shows, each once."""
+    rows = resolve_rows(artefact, scale, datasets)
+    runs = [
+        (dataset, *run, seed)
+        for dataset in datasets
+        for row in rows
+        if (run := run_of(row, dataset))
+        for seed in seeds_of(artefact, scale, dataset)
+    ]
+    return list(dict.fromkeys(runs))

@@ -1,0 +1,100 @@
+"""Rows are crossed with settings once, for the workflow that makes the runs and for the tables that show them."""
+
+from pathlib import Path
+
+import pytest
+
+from orchard.config import load_yaml
+from orchard.report.rows import resolve_rows, run_of, runs_of, seeds_of
+
+ARTEFACT = {
+    "rows": [
+        {"row": "Oracle", "method": "tree", "variant": "clean", "setting": "R-4"},
+        {"row": "Baseline", "method": "tree-5gb", "not_run_on": {"huge": "too large"}},
+        {"row": "EAGLE", "method": "eagle"},
+        {"row": "Net", "not_run": "it needs a GPU"},
+    ],
+    "settings": [
+        {"setting": "R-4", "variant": "aggregated/random-4", "axis": "group size", "at": 4},
+        {
+            "setting": "C",
+            "variant": "aggregated/clustered-8",
+            "variant_for": {"huge": "aggregated/clustered-16"},
+            "method_for": {"wiki": {"eagle": "eagle-5"}},
+            "from": "laptop",
+        },
+    ],
+    "seeds": {"smoke": [0], "demo": [0], "laptop": [0, 1, 2, 3, 4], "paper": [0, 1, 2, 3, 4]},
+    "seeds_for": {"wiki": [0, 1, 2]},
+}
+GROUPED, CLUSTERED = "aggregated/random-4", "aggregated/clustered-8"
+
+
+def test_rows_without_settings_are_left_as_they_are():
+    rows = [{"row": "Tree", "method": "tree"}]
+    assert resolve_rows({"rows": rows}, "demo", ["small"]) == rows
+    assert runs_of({"rows": rows, "seeds": {"demo": [3]}}, "demo", ["small"]) == [("small", "clean", "tree", 3)]
+
+
+def test_every_row_without_a_variant_meets_every_setting():
+    lines = resolve_rows(ARTEFACT, "laptop", ["small", "wiki"])
+    assert [(line["setting"], line["row"]) for line in lines] == [
+        ("R-4", "Oracle"),
+        *(("R-4", name) for name in ("Baseline", "EAGLE", "Net")),
+        *(("C", name) for name in ("Baseline", "EAGLE", "Net")),
+    ]
+    assert lines[2] == {
+        "row": "EAGLE",
+        "method": "eagle",
+        "setting": "R-4",
+        "variant": GROUPED,
+        "axis": "group size",
+        "at": 4,
+    }
+    assert lines[-1] == {"row": "Net", "not_run": "it needs a GPU", "setting": "C"}
+
+
+def test_a_setting_of_a_larger_scale_keeps_its_lines_without_runs():
+    lines = {(line["setting"], line["row"]): line for line in resolve_rows(ARTEFACT, "demo", ["small"])}
+    assert lines["C", "EAGLE"] == {"row": "EAGLE", "setting": "C", "from": "laptop"}
+    assert run_of(lines["C", "EAGLE"], "small") is None
+    assert {run[1] for run in runs_of(ARTEFACT, "demo", ["small"])} == {"clean", GROUPED}
+
+
+def test_a_data_set_may_have_its_own_variant_and_method():
+    lines = {line["row"]: line for line in resolve_rows(ARTEFACT, "paper", ["small", "wiki", "huge"])}  # those of C
+    assert run_of(lines["EAGLE"], "small") == (CLUSTERED, "eagle")
+    assert run_of(lines["EAGLE"], "wiki") == (CLUSTERED, "eagle-5")
+    assert run_of(lines["EAGLE"], "huge") == ("aggregated/clustered-16", "eagle")
+    assert run_of(lines["Baseline"], "wiki") == (CLUSTERED, "tree-5gb")
+    assert run_of(lines["Baseline"], "huge") is None
+    assert run_of(lines["Net"], "small") is None
+
+
+def test_a_rendering_does_not_depend_on_data_sets_that_it_does_not_show():
+    for line in resolve_rows(ARTEFACT, "paper", ["small"]):
+        assert not {"variant_for", "method_for"} & line.keys()
+
+
+def test_seeds_of_a_data_set_are_among_those_of_the_scale():
+    assert seeds_of(ARTEFACT, "laptop", "small") == [0, 1, 2, 3, 4]
+    assert seeds_of(ARTEFACT, "laptop", "wiki") == [0, 1, 2]
+    assert seeds_of(ARTEFACT, "demo", "wiki") == [0]
+
+
+def test_a_run_that_two_lines_show_is_asked_for_once():
+    """Else its seed would count twice in the mean."""
+    twice = ARTEFACT | {"settings": [ARTEFACT["settings"][0], ARTEFACT["settings"][0] | {"setting": "again"}]}
+    runs = runs_of(twice, "demo", ["small"])
+    assert len(runs) == len(set(runs)) == 3
+
+
+@pytest.mark.parametrize("scale", ["smoke", "demo", "laptop", "paper"])
+def test_eagle_figures_show_runs_of_the_tables_and_of_noise(scale):
+    """Figures 4, 7 and 8 cost no run that Table 5 has not made; only the noise of Figure 9 is new (eagle, B.2)."""
+    entries = load_yaml(Path(__file__).parents[2] / "config/papers/eagle/artefacts.yaml")
+    runs = {name: set(runs_of(entries[name], scale, entries[name]["datasets"][scale])) for name in entries
+            if "settings" in entries[name]}  # fmt: skip
+    assert runs["fig7"] | runs["fig8"] <= runs["table5"]
+    assert runs["fig4"] | runs["fig9"] <= runs["table5"] | {run for run in runs["fig9"] if "noise" in run[1]}
+    assert all(runs.values())

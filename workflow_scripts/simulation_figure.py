@@ -1,0 +1,11 @@
+"""Run a simulation and draw it."""
+
+from orchard.jobs import job
+
+with job(snakemake.log[0]):
+    from orchard.report.simulation_figures import simulation_figure
+    from orchard.simulations import curves
+
+    panels, repetitions = snakemake.params.simulation["panels"], snakemake.params.simulation["repetitions"]
+    drawn = [(panel["task"], curves(panel, repetitions)) for panel in panels]
+    simulation_figure(snakemake.params.artefact, drawn, repetitions, snakemake.output)
