@@ -48,8 +48,14 @@ def add_row(begin, end, indices, data, weight, dense):
 
 @njit(nogil=True, cache=True)
 def clear_rows(X, samples, n, dense):
-    """dense = 0 wherever one of the first n samples has a feature."""
+    """dense = 0 wherever one of the first n samples has a feature; all of it, where reading these takes longer."""
     indptr, indices, _ = X
+    n_entries = 0
+    for m in range(n):
+        n_entries += indptr[samples[m] + 1] - indptr[samples[m]]
+    if n_entries > dense.size // 4:
+        dense[:] = 0.0
+        return
     for m in range(n):
         for entry in range(indptr[samples[m]], indptr[samples[m] + 1]):
             dense[indices[entry]] = 0.0
