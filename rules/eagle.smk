@@ -244,6 +244,54 @@ rule:
 
 
 rule:
+    """The open questions of the paper's section 8, answered by experiment (eagle, beyond the paper)."""
+    name:
+        "eagle-beyond"
+    input:
+        scores=measured_scores("eagle", "beyond"),
+    output:
+        **artefact_outputs("eagle", "beyond"),
+    log:
+        f"{LOG_FOLDER}/eagle-beyond.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/eagle-beyond.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("scores_table.py"),
+        artefact=artefact_part("eagle", "beyond", "title", "metrics", "rows", "compare", "notes"),
+    script:
+        "../workflow_scripts/scores_table.py"
+
+
+rule:
+    """EAGLE in front of XR-Linear, Bonsai and one-vs-all (eagle, beyond the paper)."""
+    name:
+        "eagle-backbones"
+    input:
+        scores=measured_scores("eagle", "backbones"),
+    output:
+        **artefact_outputs("eagle", "backbones"),
+    log:
+        f"{LOG_FOLDER}/eagle-backbones.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/eagle-backbones.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("scores_table.py"),
+        artefact=artefact_part("eagle", "backbones", "title", "metrics", "rows", "compare", "notes"),
+    script:
+        "../workflow_scripts/scores_table.py"
+
+
+rule:
     """Every artefact of 'Extreme Multi-label Classification from Aggregated Labels'."""
     name:
         "eagle"

@@ -8,5 +8,5 @@ with job(snakemake.log[0]):
     from orchard.report.tables import write_table
 
     scores = [read_json(path) for path in snakemake.input.scores]
-    table = scores_table(snakemake.params.artefact, scores, snakemake.input.published)
+    table = scores_table(snakemake.params.artefact, scores, snakemake.input.get("published"))
     write_table(table, snakemake.output.csv, snakemake.output.md)

@@ -68,6 +68,19 @@ def label_embeddings(X, Y1, Y2, iterations: int = 20, step: float = 0.1, n_jobs:
     return pifa(problem.X, problem.coefficients(n_threads(n_jobs)), "parabel", n_jobs)
 
 
+def checked_groups(X, Y1, Y2) -> tuple[sp.csr_matrix, sp.csr_matrix, sp.csr_matrix]:
+    """X, Y¹ and Y² as canonical CSR float32 that fit together, or an error that says what does not."""
+    X, Y1, Y2 = checked_X(X), checked_incidence(Y1, "Y1"), checked_incidence(Y2, "Y2")
+    refuse_not_finite(X, "X")
+    if X.shape[0] != Y1.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} samples (rows), Y1 has {Y1.shape[0]}")
+    if Y1.shape[1] != Y2.shape[0]:
+        raise ValueError(f"Y1 has {Y1.shape[1]} groups (columns), Y2 has {Y2.shape[0]} (rows)")
+    if (Y2.data % 1).any():
+        raise ValueError("Y2 has entries that are no whole numbers; an entry says how often a group has a label")
+    return X, Y1, Y2
+
+
 @dataclass(frozen=True)
 class _Problem:
     """Unit rows X, the samples of every group, the groups of every label: what the kernels read."""
@@ -88,14 +101,7 @@ class _Problem:
             raise ValueError(f"iterations must not be negative, not {iterations}")
         if not 0 < step < np.inf:
             raise ValueError(f"step must be a positive number, not {step!r}")
-        X, Y1, Y2 = checked_X(X), checked_incidence(Y1, "Y1"), checked_incidence(Y2, "Y2")
-        refuse_not_finite(X, "X")
-        if X.shape[0] != Y1.shape[0]:
-            raise ValueError(f"X has {X.shape[0]} samples (rows), Y1 has {Y1.shape[0]}")
-        if Y1.shape[1] != Y2.shape[0]:
-            raise ValueError(f"Y1 has {Y1.shape[1]} groups (columns), Y2 has {Y2.shape[0]} (rows)")
-        if (Y2.data % 1).any():
-            raise ValueError("Y2 has entries that are no whole numbers; an entry says how often a group has a label")
+        X, Y1, Y2 = checked_groups(X, Y1, Y2)
         X, samples, groups = unit_rows(X), Y1.tocsc(), Y2.tocsc()
         return cls(
             X,

@@ -202,3 +202,26 @@ def test_simulated_runs_are_not_compared_with_the_papers_order(crossed):
     scores = [one | {"simulated": True} for one in CROSSED_SCORES]
     table = scores_table(CROSSED | {"rows": resolve_rows(CROSSED, "demo", ["small"])}, scores, crossed)
     assert not any("Order of methods" in note for note in table.notes)
+
+
+def test_a_table_beyond_the_paper_compares_a_row_with_the_best_of_others():
+    """Nothing is published: no column for it; the note counts where the row is ahead, and names where it is not."""
+    rows = [{"row": name, "method": name, "variant": "v", "setting": "S"} for name in ("old", "older", "new")]
+    artefact = {
+        "title": "T",
+        "metrics": ["P@1", "PSP@1"],
+        "rows": rows,
+        "compare": {"row": "new", "with": ["old", "older"]},
+    }
+    scores = [
+        score("small", p, method=name, variant="v") for name, p in (("old", 70.0), ("older", 71.0), ("new", 72.0))
+    ]
+    table = scores_table(artefact, scores)
+    assert table.header == ["data set", "setting", "method", "source", "P@1", "PSP@1"]
+    assert table.rows[-1] == ["small", "S", "new", "measured", "72.00", "30.00"]
+    assert table.notes[-1] == (
+        "new is ahead of the best of old, older in 1 of 2 comparisons; not in: small, S, PSP@1 (+0.00)."
+    )
+    assert not any("paper" in note for note in table.notes)
+    artefact["compare"]["metrics"] = ["P@1"]
+    assert scores_table(artefact, scores).notes[-1].endswith("in 1 of 1 comparisons.")

@@ -93,3 +93,29 @@ def test_a_parameter_that_the_estimator_lacks_is_named(checkout):
     done = checkout.snakemake("results/runs/smoke-sim/clean/most-frequent/seed-0/score.json")
     assert done.returncode != 0
     assert "orchard.baselines.MostFrequent has no parameter depth" in done.stdout + done.stderr
+
+
+def test_labels_of_groups_imputed_in_ones_own_way(checkout):
+    """A function of one's own in front of any method; a variant without groups is refused before anything runs."""
+    (checkout.folder / "src/mine.py").write_text(
+        "def to_all(X, Y1, Y2, random_state=0):\n    return (Y1 @ Y2).tocsr()\n"
+    )
+    own = "title: To all\ndescription: All labels to all.\nestimator: orchard.baselines.MostFrequent\n"
+    (checkout.folder / "config/methods/to-all.yaml").write_text(own + "impute: {function: mine.to_all}\n")
+    folder = "results/runs/smoke-sim/aggregated/random-4"
+    targets = [f"{folder}/{name}/seed-3/score.json" for name in ("to-all+most-frequent", "eagle+most-frequent")]
+    done = checkout.snakemake(*targets)
+    assert done.returncode == 0, done.stdout + done.stderr
+    mine, eagle = (json.loads((checkout.folder / target).read_text()) for target in targets)
+    assert mine["impute"] == {"function": "mine.to_all", "parameters": {"random_state": 3}}
+    assert eagle["impute"]["parameters"]["iterations"] == 20
+    assert mine["metrics"]["imputed recall"] == 100 > eagle["metrics"]["imputed recall"]
+    assert mine["metrics"]["imputed precision"] < eagle["metrics"]["imputed precision"]
+    cost = json.loads((checkout.folder / targets[0]).with_name("cost.json").read_text())
+    assert cost["seconds"].keys() == {"fit", "predict", "impute"}
+    with (checkout.folder / "src/mine.py").open("a") as file:
+        file.write("# edited\n")
+    assert checkout.jobs_to_run(*targets) == {"run": 1}
+    done = checkout.snakemake("--dry-run", "results/runs/smoke-sim/clean/eagle/seed-3/score.json")
+    assert done.returncode != 0
+    assert "method 'eagle' imputes labels of groups: its variant must be aggregated/…, not clean" in done.stdout

@@ -2,6 +2,7 @@
 
 An artefact of this kind has `metrics` (its columns), and one of `rows` for every line of the paper, which `row` and
 `setting` name as printed (`method` and `setting` of the published CSV file). `orchard.report.rows` tells the rest.
+A table that goes beyond the paper has nothing published, but may `compare` one of its rows with the best of others.
 """
 
 from itertools import combinations
@@ -29,24 +30,25 @@ OVERSIZED_NOTE = (
 )
 
 
-def scores_table(artefact: dict, scores: list[dict], published_csv) -> Table:
+def scores_table(artefact: dict, scores: list[dict], published_csv=None) -> Table:
     """One published and one measured line per data set and row; simulated data stands beside no published number.
 
     scores : the score.json of every run that the artefact asks for.
+    published_csv : None for a table that is not in the paper.
     """
     metrics, rows = artefact["metrics"], artefact["rows"]
-    published = _published_by_line(published_csv, rows)
+    published = _published_by_line(published_csv, rows) if published_csv else {}
     in_paper = list(dict.fromkeys(dataset for dataset, *_ in published))
     at_hand = list(dict.fromkeys(score["dataset"] for score in scores))
     has_settings = any("setting" in row for row in rows)
     lead = ["data set", *(["setting"] if has_settings else []), "method", "source"]
     table = Table(
         artefact["title"],
-        header=[*lead, *metrics, "measured − published"],
+        header=[*lead, *metrics, *(["measured − published"] if published_csv else [])],
         rows=[],
         record_header=["data set", "setting", "method", "source", "run", "column", "value", "spread"],
     )
-    shown, both = [], {}
+    shown, both, of_setting = [], {}, {}
     for dataset in [*in_paper, *(name for name in at_hand if name not in in_paper)]:
         for row in rows:
             line = [dataset, *([row.get("setting", "")] if has_settings else []), row["row"]]
@@ -55,8 +57,9 @@ def scores_table(artefact: dict, scores: list[dict], published_csv) -> Table:
             if printed:
                 _add_published(table, line, row, printed, metrics, "" if run_of(row, dataset) else "not run")
             if measured:
-                _add_measured(table, line, row, measured, printed, metrics)
+                _add_measured(table, line, row, measured, printed, metrics, has_status=bool(published_csv))
                 shown.append(measured)
+                of_setting.setdefault((dataset, row.get("setting", "")), {})[row["row"]] = measured
             if printed and measured and not measured.simulated:
                 both.setdefault((dataset, row.get("setting", "")), {})[row["row"]] = (printed, measured)
     table.notes = [
@@ -64,6 +67,7 @@ def scores_table(artefact: dict, scores: list[dict], published_csv) -> Table:
         *([OVERSIZED_NOTE] if any(OVERSIZED in row for row in table.rows) else []),
         *_notes(artefact, shown, in_paper, at_hand, scores),
         *order_note(both, metrics),
+        *(compare_note(artefact["compare"], of_setting, metrics) if "compare" in artefact else []),
     ]
     return table
 
@@ -94,14 +98,14 @@ def _add_published(table: Table, line: list[str], row: dict, printed: dict, metr
             table.records.append([*key, metric, printed[metric].number, spread if spread == spread else ""])
 
 
-def _add_measured(table: Table, line: list[str], row: dict, measured: Measured, printed: dict, metrics) -> None:
+def _add_measured(table, line: list[str], row: dict, measured: Measured, printed: dict, metrics, has_status) -> None:
     if measured.simulated:
         status = "simulated"
     elif measured.oversized:
         status = "oversized, as published" if _is_oversized(printed) else "oversized"
     else:
         status = difference(measured, printed, metrics) if printed else "not in the paper"
-    table.rows.append([*line, measured.source, *map(measured.printed, metrics), status])
+    table.rows.append([*line, measured.source, *map(measured.printed, metrics), *([status] if has_status else [])])
     key = [line[0], row.get("setting", ""), row["row"], measured.source, row["method"]]
     table.records += [
         [*key, metric, measured.values[metric], measured.spreads.get(metric, "")]
@@ -134,7 +138,7 @@ def _notes(artefact: dict, shown: list[Measured], in_paper: list, at_hand: list,
     if published_only := [name for name in in_paper if name not in at_hand]:
         notes.append(f"Published only, the data is not part of this scale: {', '.join(published_only)}.")
     is_simulated = {score["dataset"]: score["simulated"] for score in scores}
-    if others := [name for name in at_hand if name not in in_paper and not is_simulated[name]]:
+    if in_paper and (others := [name for name in at_hand if name not in in_paper and not is_simulated[name]]):
         notes.append(f"Not among the paper's data sets, so without a published neighbour: {', '.join(others)}.")
     if simulated := [name for name in at_hand if is_simulated[name]]:
         notes.append(simulated_note(simulated))
@@ -181,6 +185,30 @@ def order_note(both: dict[tuple[str, str], dict[str, tuple[dict, Measured]]], me
         return []
     agreeing = f"{total - len(differing)} of {total} comparisons whose published gap is over two points"
     return [f"Order of methods as published in {agreeing}{'; differing: ' if differing else ''}{'; '.join(differing)}."]
+
+
+def compare_note(compare: dict, of_setting: dict[tuple, dict[str, Measured]], metrics: list[str]) -> list[str]:
+    """In how many (data set, setting, metric) a row is ahead of the best of others; in which not, and by how much.
+
+    compare : {row, with: other rows, metrics: those that count}.  of_setting : {(data set, setting): {row: measured}}.
+    """
+    total, behind = 0, []
+    for (dataset, setting), lines in of_setting.items():
+        others = [lines[name] for name in compare["with"] if name in lines]
+        if compare["row"] not in lines or not others:
+            continue
+        mine = lines[compare["row"]]
+        for metric in compare.get("metrics", metrics):
+            best = max((other.values[metric] for other in others if metric in other.values), default=None)
+            if best is not None and metric in mine.values:
+                total += 1
+                if mine.values[metric] <= best:
+                    behind.append(f"{dataset}, {setting}, {metric} ({signed(mine.values[metric] - best)})")
+    if not total:
+        return []
+    names = ", ".join(compare["with"])
+    told = f"{compare['row']} is ahead of the best of {names} in {total - len(behind)} of {total} comparisons"
+    return [f"{told}{'; not in: ' if behind else ''}{'; '.join(behind)}."]
 
 
 def _gaps(one: tuple[dict, Measured], other: tuple[dict, Measured], metric: str) -> tuple[float, float] | None:
