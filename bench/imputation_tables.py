@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from bench import settings, summary
 from bench.imputation import Job
 from bench.summary import Figure
-from bench.tables import _MET, _short
+from bench.tables import MET, short
 from orchard.report.tables import Table
 
 _COSTS = (("seconds", "time, s"), ("cpu_s", "CPU, s"))
@@ -88,7 +88,7 @@ def cost_table(found: list[Point], said: list[str]) -> Table:
             rows.append([*start, "", "", f"failed: {one.reason}"])
             continue
         figures = [one.figures[key] for key, _ in _COSTS]
-        cells = [f"{_short(figure.median)} ±{100 * figure.spread:.0f} %" for figure in figures]
+        cells = [f"{short(figure.median)} ±{100 * figure.spread:.0f} %" for figure in figures]
         rows.append([*start, *cells, _remark(one)])
         records.append([*start, *(v for one in figures for v in (one.median, one.low, one.high)), _remark(one)])
     return Table(
@@ -118,7 +118,7 @@ def ratios_table(found: list[Point], said: list[str]) -> Table:
         ratios = [above.figures[key].median / below.figures[key].median for key, _ in _COSTS]
         name = f"{title(above.job)} / {title(below.job)}"
         threads = " / ".join(dict.fromkeys([str(above.job.threads), str(below.job.threads)]))
-        cells = [f"{ratio:.3g} {_MET[is_met(ratio)]}".strip() for ratio in ratios]
+        cells = [f"{ratio:.3g} {MET[is_met(ratio)]}".strip() for ratio in ratios]
         rows.append([name, threads, *cells, bar])
         met = ["" if is_met(ratio) is None else is_met(ratio) for ratio in ratios]
         records.append([name, threads, *ratios, bar, *met])
@@ -235,7 +235,7 @@ def curve_table(found: list[Point], said: list[str]) -> Table:
             line = costs[1] / first.figures["cpu_s"].median * of(first) / of(one)
             numbers = [one.group_size, one.record["n"], one.record["n_pairs"], one.n]
             cells = [f"{numbers[0]:.1f}", f"{numbers[1]:,}", f"{numbers[2]:,}", str(numbers[3])]
-            rows.append([dataset, letter, *cells, *map(_short, costs), f"{line:.2f}"])
+            rows.append([dataset, letter, *cells, *map(short, costs), f"{line:.2f}"])
             records.append([dataset, letter, *numbers, *costs, line])
     return Table(
         title="Imputation: cost against the size of the groups and the number of samples",
@@ -267,7 +267,7 @@ def memory_table(found: list[Point], said: list[str]) -> Table:
         bytes_ = [one.record["data_bytes"], one.record["result_bytes"], 8 * one.record["n_features"]]
         growth = one.figures["growth_bytes"].median
         start = [one.job.dataset, str(one.job.threads), str(one.n)]
-        rows.append([*start, *(_short(value / 1e6) for value in (*bytes_, growth)), f"{growth / bytes_[0]:.2f}"])
+        rows.append([*start, *(short(value / 1e6) for value in (*bytes_, growth)), f"{growth / bytes_[0]:.2f}"])
         records.append([*start, *bytes_, growth, growth / bytes_[0]])
     return Table(
         title="Imputation: memory",

@@ -7,7 +7,7 @@ from bench.settings import FAMILIES, PRECISIONS, QUANTITIES
 from bench.summary import Difference, Ratio, Summary
 from orchard.report.tables import Table
 
-_MET = {True: "✓", False: "✗", None: ""}
+MET = {True: "✓", False: "✗", None: ""}
 
 
 def figures_table(summaries: list[Summary], machine: dict) -> Table:
@@ -20,7 +20,7 @@ def figures_table(summaries: list[Summary], machine: dict) -> Table:
             records.append([*start, 0, *[""] * (3 * len(QUANTITIES) + 7), one.reason])
             continue
         figures = [(one.figures[quantity.key], quantity.scale) for quantity in QUANTITIES]
-        cells = [f"{_short(figure.median * scale)} ±{100 * figure.spread:.0f} %" for figure, scale in figures]
+        cells = [f"{short(figure.median * scale)} ±{100 * figure.spread:.0f} %" for figure, scale in figures]
         rows.append(
             [*start, str(one.n), *cells, *(f"{one.precision[key]:.2f}" for key in PRECISIONS), _remark(one, summaries)]
         )
@@ -86,7 +86,7 @@ def ratios_table(ratios: list[Ratio]) -> Table:
     for ratio in ratios:
         one, quantity = ratio.orchard, ratio.quantity
         start = (one.dataset, one.configuration.title, FAMILIES[one.configuration.family])
-        lines.setdefault(start, []).append(f"{ratio.value:.3g} {_MET[ratio.met]}".strip())
+        lines.setdefault(start, []).append(f"{ratio.value:.3g} {MET[ratio.met]}".strip())
         medians = [side.figures[quantity.key].median * quantity.scale for side in (one, ratio.peer)]
         met = "" if ratio.met is None else ratio.met
         peer = f"{ratio.peer.configuration.title} ({ratio.peer.configuration.family})"
@@ -189,7 +189,7 @@ def threads_table(summaries: list[Summary]) -> Table:
         for key in ("train_s", "batch_ms"):
             before, after = one.figures[key].median, two.figures[key].median
             met = before / after >= settings.SPEED_UP_BAR if is_large else None
-            cells += [_short(before), _short(after), f"{before / after:.2f} {_MET[met]}".strip()]
+            cells += [short(before), short(after), f"{before / after:.2f} {MET[met]}".strip()]
             values += [before, after, before / after]
         n_models, same = summary.same_models(one, two)
         same_text = f"{'yes' if same else 'NO'}, {n_models} models"
@@ -226,7 +226,7 @@ def labels_table(summaries: list[Summary]) -> Table:
             values = [one.figures[key].median for key in keys]
             memory = [one.figures[key].median for key in ("train_peak_bytes", "predict_peak_bytes", "model_bytes")]
             records.append([title, one.dataset, n_labels, one.n, *values, *memory, *one.precision.values()])
-            cells = [*map(_short, values), *(_short(value * 1e-6) for value in memory)]
+            cells = [*map(short, values), *(short(value * 1e-6) for value in memory)]
             precisions = (f"{one.precision[key]:.2f}" for key in PRECISIONS)
             rows.append([title, one.dataset, f"{n_labels:,}", str(one.n), *cells, *precisions])
         notes.append(f"{title}: {_describe_fits(points)} {_describe_memory(points)}")
@@ -281,7 +281,7 @@ def _describe_fits(points):
 def jit_table(measured: dict | None) -> Table:
     """What the just-in-time compiler costs, which is in no other table."""
     rows = [
-        [one["what"], one["cache"], *(_short(one[key]) for key in ("import_s", "work_s", "process_s")), one["verdict"]]
+        [one["what"], one["cache"], *(short(one[key]) for key in ("import_s", "work_s", "process_s")), one["verdict"]]
         for one in (measured or {}).get("lines", [])
     ]
     return Table(
@@ -305,7 +305,7 @@ def limits_table(measured: dict | None) -> Table:
         copy, dot, gather = (
             f"{100 * one[key]:.0f} %" if key in one else "" for key in ("of_copy", "of_dot", "of_gather")
         )
-        rates = _short(one["gb_per_s"]), _short(one["gmadd_per_s"])
+        rates = short(one["gb_per_s"]), short(one["gmadd_per_s"])
         rows.append([one["name"], rates[0], copy, rates[1], dot, gather, one["note"]])
     return Table(
         title="The machine's limits, one core",
@@ -323,7 +323,7 @@ def limits_table(measured: dict | None) -> Table:
     )  # fmt: skip
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
     """Three significant digits, without an exponent."""
     if value >= 100:
         return f"{value:.0f}"

@@ -6,7 +6,7 @@ from orchard.config import check, did_you_mean, load_checked, load_folder, load_
 from orchard.data.readers import module_of
 from orchard.data.registry import load_registry, own_editions
 from orchard.errors import ConfigError
-from orchard.methods import EstimatorNotFound, tree_name, tree_recipe
+from orchard.methods import NotImportable, tree_name, tree_recipe
 from orchard.provenance import source_hash
 from orchard.report.rows import resolve_rows, runs_of
 
@@ -87,7 +87,7 @@ def recipe_for(method, dataset):
     """What the label trees of a method depend on; None if it has none, or cannot be imported (its run says why)."""
     try:
         return tree_recipe(**estimator_for(method, dataset))
-    except EstimatorNotFound:
+    except NotImportable:
         return None
 
 
@@ -140,7 +140,7 @@ def estimator_code(wildcards):
         try:
             code[key] = code_of("run.py", [path.rpartition(".")[0]])
         except (ModuleNotFoundError, SyntaxError) as error:
-            raise ConfigError(f"config/methods/{wildcards.method}.yaml: {key}: {error}")
+            raise ConfigError(f"config/methods: {wildcards.method}: {key}: {error}")
     return code
 
 

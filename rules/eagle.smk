@@ -286,7 +286,7 @@ rule:
         mem_mb=1000,
     params:
         code=code_of("scores_table.py"),
-        artefact=artefact_part("eagle", "backbones", "title", "metrics", "rows", "compare", "notes"),
+        artefact=artefact_part("eagle", "backbones", "title", "metrics", "rows", "notes"),
     script:
         "../workflow_scripts/scores_table.py"
 

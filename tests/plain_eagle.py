@@ -12,21 +12,19 @@ def proj(vector: np.ndarray) -> np.ndarray:
     return vector / norm if norm > TIE else np.zeros_like(vector)
 
 
-def grlr(groups, weights, X: sp.csr_matrix, iterations: int, step: float, trace=None) -> np.ndarray:
+def grlr(groups, weights, X: sp.csr_matrix, iterations: int, step: float) -> np.ndarray:
     """GROUP_ROBUST_LABEL_REPR (Algorithm 1) for one label.
 
     groups : the samples of every group with the label.  weights : how often each has it.  X : CSR (n, d), unit rows.
-    trace : a list that receives, for every iteration, the values of the members of every group.
     """
-    e = proj(sum(w * np.asarray(X[N].sum(axis=0)).ravel() for N, w in zip(groups, weights, strict=True)))
+    rows = [X[N] for N in groups]
+    e = proj(sum(w * np.asarray(X_N.sum(axis=0)).ravel() for X_N, w in zip(rows, weights, strict=True)))
     for _ in range(iterations):
         total = np.zeros(X.shape[1])
-        for N, w in zip(groups, weights, strict=True):
-            v = X[N] @ e
+        for X_N, w in zip(rows, weights, strict=True):
+            v = X_N @ e
             a = (v >= v.max() - TIE).astype(float)
-            total += w * (X[N].T @ a)
-            if trace is not None:
-                trace.append(v)
+            total += w * (X_N.T @ a)
         e = proj(e + step * proj(total))
     return e
 

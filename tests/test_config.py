@@ -7,6 +7,7 @@ import pytest
 from orchard.config import check, did_you_mean, load_folder, load_yaml, method_named, pick
 from orchard.data.registry import load_registry
 from orchard.errors import ConfigError
+from orchard.report.rows import seeds_of
 
 SCHEMAS = Path(__file__).parent.parent / "config" / "schemas"
 DATASET = load_yaml(SCHEMAS.parent / "datasets" / "eurlex-4k.yaml")
@@ -103,3 +104,40 @@ def test_an_imputation_goes_in_front_of_any_backbone():
         method_named("b+a", methods)
     with pytest.raises(ConfigError, match="unknown method 'c'"):
         method_named("a+c", methods)
+    with pytest.raises(ConfigError, match="a imputes labels itself"):
+        method_named("a+a", methods)
+
+
+def load_artefacts():
+    folder = Path(__file__).parents[1] / "config/papers"
+    return {
+        f"{path.parent.name}-{name}": artefact
+        for path in sorted(folder.glob("*/artefacts.yaml"))
+        for name, artefact in load_yaml(path).items()
+    }
+
+
+@pytest.mark.parametrize(("name", "artefact"), load_artefacts().items())
+def test_exceptions_of_artefacts_are_for_things_that_exist(name, artefact):
+    """A misspelt data set, method or seed would be no exception, and nobody would notice."""
+    config = Path(__file__).parents[1] / "config"
+    datasets = {path.stem for path in (config / "datasets").glob("*.yaml")}
+    methods = {path.stem: load_yaml(path) for path in (config / "methods").glob("*.yaml")}
+    exceptions = [artefact.get("seeds_for", {})]
+    for line in [*artefact.get("rows", []), *artefact.get("settings", [])]:
+        exceptions += [line.get(key, {}) for key in ("not_run_on", "variant_for", "method_for")]
+        replaced = [pair for by_method in line.get("method_for", {}).values() for pair in by_method.items()]
+        for method in [*([line["method"]] if "method" in line else []), *(one for pair in replaced for one in pair)]:
+            method_named(method, methods)
+    assert {dataset for one in exceptions for dataset in one} <= datasets
+    for scale, shown in artefact.get("datasets", {}).items() if "rows" in artefact else ():
+        assert all(seeds_of(artefact, scale, dataset) for dataset in shown)
+
+
+def test_methods_that_eagle_compares_have_the_same_backbone():
+    folder = Path(__file__).parents[1] / "config/methods"
+    methods = {path.stem: load_yaml(path) for path in folder.glob("*.yaml")}
+    for name, method in methods.items():
+        if "impute" in method:
+            for key in ("estimator", "parameters"):
+                assert method[key] == methods["parabel-eagle"][key], name

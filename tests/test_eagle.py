@@ -6,9 +6,10 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from plain_eagle import eagle, unit
+from threadpoolctl import threadpool_limits
 
 from orchard import impute_labels
-from orchard.eagle import label_embeddings
+from orchard.eagle import _mean_products, label_embeddings
 from orchard.trees.embeddings import pifa
 from orchard.variants.aggregate import group_matrix, merge_labels, random_groups
 
@@ -132,6 +133,16 @@ def test_threads_change_nothing(options):
             np.testing.assert_array_equal(getattr(results[0], name), getattr(other, name))
 
 
+def test_the_threads_of_blas_change_nothing():
+    """The length of the mean row, over so many features that BLAS would share it out, is the same to the bit."""
+    X = sp.random(40, 200_000, 0.01, format="csr", dtype=np.float32, random_state=0)
+    squares = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads, "blas"):
+            squares.append(_mean_products(X, centre=True)[1])
+    assert squares[0] == squares[1]
+
+
 @pytest.mark.parametrize("iterations", [0, 20])
 def test_groups_of_one_change_nothing(iterations):
     """ḡ = 1: every sample keeps its labels, and the embeddings are Parabel's (Eq. 1)."""
@@ -180,12 +191,26 @@ def test_inputs_are_left_alone_and_may_be_dense_or_odd():
         assert (
             impute_labels(kind(X.toarray()), kind(Y1.toarray().astype(int)), kind(Y2.toarray())) != expected
         ).nnz == 0
-    odd = Y1.copy()
-    odd.data = odd.data * 0
-    both = sp.csr_matrix(sp.vstack([Y1.tocoo(), odd.tocoo()]).tocsr()[: Y1.shape[0]])
-    before = both.copy()
-    assert (impute_labels(X, both, Y2) != expected).nnz == 0
-    np.testing.assert_array_equal(before.data, both.data)
+    odd = [with_odd_entries(matrix) for matrix in (Y1, Y2)]
+    before = [(matrix.data.copy(), matrix.indices.copy(), matrix.indptr.copy()) for matrix in odd]
+    assert (impute_labels(X, *odd) != expected).nnz == 0
+    for matrix, arrays in zip(odd, before, strict=True):
+        for array, old in zip((matrix.data, matrix.indices, matrix.indptr), arrays, strict=True):
+            np.testing.assert_array_equal(array, old)
+
+
+def with_odd_entries(matrix):
+    """The same numbers: every entry in two halves, columns descending, and a zero stored where there is none."""
+    rows = []
+    for row in matrix.toarray():
+        columns = np.flatnonzero(row)[::-1]
+        zero = np.flatnonzero(row == 0)[:1]
+        rows.append((np.concatenate([columns, columns, zero]), np.concatenate([row[columns] / 2] * 2 + [row[zero]])))
+    indptr = np.cumsum([0, *(len(columns) for columns, _ in rows)])
+    columns, values = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+    odd = sp.csr_matrix((values, columns, indptr), shape=matrix.shape)
+    assert not odd.has_sorted_indices and odd.nnz > 2 * matrix.nnz
+    return odd
 
 
 @pytest.mark.parametrize(

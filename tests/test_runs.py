@@ -8,13 +8,13 @@ import scipy.sparse as sp
 
 from orchard.baselines import MostFrequent
 from orchard.data.store import Dataset, save_csr
-from orchard.errors import ConfigError, FormatError
+from orchard.errors import ConfigError, FormatError, OrchardError
 from orchard.linear.estimators import Parabel
 from orchard.methods import make_estimator, make_imputation, tree_name, tree_recipe
-from orchard.runs import run
+from orchard.runs import run, timed
 from orchard.shared_trees import load_trees, save_trees, timed_trees
 from orchard.trees.label_tree import LabelTree
-from orchard.variants.labels import with_labels
+from orchard.variants.labels import imputation_report, with_labels
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_aggregated_labels_are_spread_over_their_group(dataset, tmp_path):
     Y1 = sp.csr_matrix(np.array([[1, 0], [0, 1], [0, 1], [1, 0]], np.float32))
     save_csr(tmp_path / "Y1.npz", Y1)
     save_csr(tmp_path / "Y2.npz", (Y1.T @ dataset.Y_train).tocsr())
-    scored, observed, _ = with_labels(dataset, {"Y1": tmp_path / "Y1.npz", "Y2": tmp_path / "Y2.npz"})
+    scored, observed = with_labels(dataset, {"Y1": tmp_path / "Y1.npz", "Y2": tmp_path / "Y2.npz"})
     assert observed.toarray().tolist() == [[1, 1, 0], [0, 1, 1], [0, 1, 1], [1, 1, 0]]
     assert scored is dataset
 
@@ -98,11 +98,18 @@ def test_imputed_labels_are_seen_instead_and_compared_with_the_true_ones(dataset
         return sp.csr_matrix(np.array([[1, 1, 1], [1, 1, 1], [0, 0, 0], [0, 0, 0]], np.float32))
 
     files = {"Y1": tmp_path / "Y1.npz", "Y2": tmp_path / "Y2.npz"}
-    scored, observed, imputed = with_labels(dataset, files, to_first_and_second)
+    impute, took = timed(to_first_and_second)
+    scored, observed = with_labels(dataset, files, impute)
     assert scored is dataset
     assert observed.toarray().tolist() == [[1, 1, 1], [1, 1, 1], [0, 0, 0], [0, 0, 0]]
-    assert imputed["metrics"] == {"imputed precision": 50, "imputed recall": 50}
-    assert imputed["seconds"] >= 0
+    assert imputation_report(observed, dataset.Y_train) == {"imputed precision": 50, "imputed recall": 50}
+    assert took["seconds"] >= 0 and took["compile_seconds"] == 0
+
+    counted = with_labels(dataset, files, lambda X, Y1, Y2: np.full((4, 3), 2))[1]
+    assert counted.format == "csr" and set(counted.data) == {1}
+    for wrong, words in ((np.ones((3, 3)), r"is \(3, 3\), samples × labels are \(4, 3\)"), (None, "must be a matrix")):
+        with pytest.raises(OrchardError, match=words):
+            with_labels(dataset, files, lambda X, Y1, Y2, wrong=wrong: wrong)
 
 
 def test_an_imputation_is_found_by_its_name_and_gets_threads_and_seed():
@@ -118,14 +125,14 @@ def test_fused_labels_replace_both_splits(dataset, tmp_path):
     fused = sp.csr_matrix(np.ones((4, 2), np.float32))
     save_csr(tmp_path / "train.npz", fused)
     save_csr(tmp_path / "test.npz", fused[:2])
-    entangled, observed, _ = with_labels(dataset, {"Y_train": tmp_path / "train.npz", "Y_test": tmp_path / "test.npz"})
+    entangled, observed = with_labels(dataset, {"Y_train": tmp_path / "train.npz", "Y_test": tmp_path / "test.npz"})
     assert (observed.shape, entangled.Y_train.shape, entangled.Y_test.shape) == ((4, 2), (4, 2), (2, 2))
     assert entangled.stats["n_labels"] == 2
     assert entangled.label_names is None
 
 
 def test_a_clean_run_keeps_its_labels(dataset):
-    scored, observed, _ = with_labels(dataset, {})
+    scored, observed = with_labels(dataset, {})
     assert scored is dataset
     assert observed is dataset.Y_train
 

@@ -6,23 +6,25 @@ with job(snakemake.log[0], snakemake.threads) as log:
     from orchard.data.store import load_dataset, sha256_of_csr
     from orchard.files import read_json, write_json
     from orchard.methods import make_estimator, make_imputation
-    from orchard.runs import run
+    from orchard.runs import run, timed
     from orchard.shared_trees import load_trees
-    from orchard.variants.labels import with_labels
+    from orchard.variants.labels import imputation_report, with_labels
 
     names, seed = snakemake.wildcards, int(snakemake.wildcards.seed)
     estimator, parameters = make_estimator(**snakemake.params.method, seed=seed, threads=snakemake.threads)
-    imputing = snakemake.params.impute
+    imputing, impute = snakemake.params.impute, None
     if imputing:
         impute, imputing["parameters"] = make_imputation(**imputing, seed=seed, threads=snakemake.threads)
+        impute, took = timed(impute)
     inputs = dict(snakemake.input.items())
     data, trees, tree_cost = (inputs.pop(key, None) for key in ("data", "trees", "tree_cost"))
     shared = {"trees": load_trees(trees), "tree_seconds": read_json(tree_cost)["seconds"]["tree"]} if trees else {}
-    dataset, Y_observed, imputed = with_labels(load_dataset(data), inputs, impute if imputing else None)
+    dataset, Y_observed = with_labels(load_dataset(data), inputs, impute)
     metrics, cost = run(dataset, Y_observed, estimator, snakemake.threads, **shared)
     if imputing:
-        cost["seconds"]["impute"] = imputed["seconds"]
-        metrics = metrics and metrics | imputed["metrics"]
+        cost["seconds"]["impute"] = took["seconds"]
+        cost["compile_seconds"] += took["compile_seconds"]
+        metrics = metrics and metrics | imputation_report(Y_observed, dataset.Y_train)
     matrices = {
         "X_train": dataset.X_train,
         "Y_observed": Y_observed,

@@ -3,8 +3,8 @@
 from orchard.jobs import job
 
 with job(snakemake.log[0]):
+    from orchard.eagle_simulations import curves
     from orchard.report.simulation_figures import simulation_figure
-    from orchard.simulations import curves
 
     panels, repetitions = snakemake.params.simulation["panels"], snakemake.params.simulation["repetitions"]
     drawn = [(panel["task"], curves(panel, repetitions)) for panel in panels]

@@ -12,7 +12,7 @@ with job(snakemake.log[0], snakemake.threads) as log:
     seed = int(snakemake.wildcards.seed)
     estimator, _ = make_estimator(**snakemake.params.recipe, seed=seed, threads=snakemake.threads)
     label_files = {key: path for key, path in snakemake.input.items() if key != "data"}
-    dataset, Y_observed, _ = with_labels(load_dataset(snakemake.input.data), label_files)
+    dataset, Y_observed = with_labels(load_dataset(snakemake.input.data), label_files)
     trees, seconds = timed_trees(estimator, dataset.X_train, Y_observed)
     save_trees(snakemake.output.trees, trees)
     write_json(snakemake.output.cost, {"seconds": {"tree": seconds}, "threads": snakemake.threads})

@@ -112,7 +112,7 @@ def learn_label(X, mean, begins, n_groups, samples, weights, iterations, step, s
 
     begins, samples, weights : the members of group j of the label are samples[begins[j] : begins[j + 1]], and so are
         their weights, the label's count in the group.
-    scratch : zeros, (dense (d,), products (n,), chosen (n,)); dense is zeros again on return.
+    scratch : (dense (d,), products (n,), chosen (n,)); dense is zeros, and zeros again on return.
     """
     indptr, indices, data = X
     dense, products, chosen = scratch

@@ -123,4 +123,7 @@ def method_named(name: str, methods: dict[str, dict]) -> dict:
         return method
     if "impute" not in method:
         raise ConfigError(f"method {name!r}: {imputing} imputes no labels (its configuration has no `impute`)")
-    return pick("method", backbone, methods) | {"impute": method["impute"]}
+    behind = pick("method", backbone, methods)
+    if "impute" in behind:
+        raise ConfigError(f"method {name!r}: {backbone} imputes labels itself; put another one behind {imputing}")
+    return behind | {"impute": method["impute"]}

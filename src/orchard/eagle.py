@@ -178,4 +178,4 @@ def _mean_products(X: sp.csr_matrix, centre: bool) -> tuple[np.ndarray, float]:
         return products, 0.0
     mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
     kernels.row_dots(X.indptr.astype(np.int64), X.indices, X.data, mean, products)
-    return products, float(mean @ mean)
+    return products, float(np.square(mean).sum())  # BLAS would round by its number of threads

@@ -27,7 +27,7 @@ from orchard.trees.embeddings import unit_rows
 
 RIDGES = (0.3, 1.0, 3.0, 10.0, 30.0)
 GROUPS_TO_CHOOSE_BY = 1500
-LABELS_AT_ONCE = 128
+GROUPS_AT_ONCE, LABELS_AT_ONCE = 512, 128
 CLUSTERED = 0.1  # quality of groups for which Algorithm 1's steps pay (docs/eagle.md)
 MOST_REFITS = 2
 FOLDS, LABELS_SCORED, BEAM = 3, 200, 20  # of a refit
@@ -52,11 +52,13 @@ def impute_labels_plus(
     start : 'regression' scores samples by `group_regression`, 'grlr' by EAGLE's Algorithm 1 on centred rows, with
         T = 20 for clustered groups and T = 0 for random ones.
     by_count : a label that a group has r times goes to r samples, not to one.
-    ridge : the penalty of the regression; None chooses it by leaving groups out (`choose_ridge`).
+    ridge : the penalty of the regression, 0.001 at least; None chooses it by leaving groups out (`choose_ridge`).
     refits : how often labels are assigned anew; None is as long as it helps (`refitted`).
-    max_groups : with more groups the regression's matrix, groups × groups, is too large, and 'grlr' takes its place.
+    max_groups : with more groups the regression's matrix, groups × groups, is too large, and 'grlr' takes its place,
+        with a warning.
 
-    The result depends on `random_state`, never on `n_jobs` (all cores by default).
+    Memory holds that matrix (4 bytes an entry) and some 40 bytes for every candidate: every sample of a group, for
+    every label of the group. The result depends on `random_state`, never on `n_jobs` (all cores by default).
     """
     if start not in ("regression", "grlr"):
         raise ValueError(f"start must be 'regression' or 'grlr', not {start!r}")
@@ -65,7 +67,10 @@ def impute_labels_plus(
         if value is not None and not 0 <= value < np.inf:
             raise ValueError(f"{name} must be a number from 0 on, not {value!r}")
     check_parameter("by_count", by_count, bool)
-    check_parameter("random_state", random_state, int)
+    for name, value in (("max_groups", max_groups), ("random_state", random_state)):
+        check_parameter(name, value, int)
+        if value < 0:
+            raise ValueError(f"{name} must be a number from 0 on, not {value!r}")
     n_jobs = n_threads(n_jobs)
     X, Y1, Y2 = checked_groups(X, Y1, Y2)
     X = unit_rows(X)
@@ -73,7 +78,10 @@ def impute_labels_plus(
     candidates = Candidates(Y1, Y2, by_count)
     if 0 in X.shape or candidates.samples.size == 0:
         return candidates.assign(np.zeros(candidates.samples.size, np.float32))
-    if start == "regression" and Y1.shape[1] <= max_groups:
+    if start == "regression" and Y1.shape[1] > max_groups:
+        logger.warning("%d groups are more than max_groups (%d): no regression, but GRLR", Y1.shape[1], max_groups)
+        start = "grlr"
+    if start == "regression":
         Y = candidates.assign(group_regression(X, Y1, Y2, candidates, ridge, random_state, n_jobs))
     else:
         quality = clustering_quality(X, Y1)
@@ -140,7 +148,7 @@ def clustering_quality(X: sp.csr_matrix, Y1: sp.csr_matrix) -> float:
     lengths = np.asarray(X.multiply(X).sum(axis=1, dtype=np.float64)).ravel()
     squares = np.asarray(sums.multiply(sums).sum(axis=1, dtype=np.float64)).ravel() - Y1.T @ lengths
     within = float((squares[several] / (sizes * (sizes - 1))[several]).mean())
-    between = (float(total @ total) - lengths.sum()) / (n * (n - 1))
+    between = (float(np.square(total).sum()) - lengths.sum()) / (n * (n - 1))
     return (within - between) / (1 - between) if between < 1 - 1e-4 else 0.0  # all samples equal, up to rounding
 
 
@@ -178,8 +186,7 @@ def _regression_scores(X, Y1, Y2, candidates, ridge, random_state, n_jobs):
 
     def score(first):
         last = min(first + LABELS_AT_ONCE, Y2.shape[1])
-        excess = counts[:, first:last].toarray() - np.outer(sizes, frequencies[first:last])
-        alpha = scipy.linalg.cho_solve(factor, excess.astype(np.float32), check_finite=False)
+        alpha = scipy.linalg.cho_solve(factor, _excess(counts, sizes, frequencies, first), check_finite=False)
         embeddings = samples_of_sums @ alpha - np.outer(mean, sizes @ alpha).astype(np.float32)  # (d, labels)
         products = X @ embeddings
         mine = candidates.of_labels(first, last)
@@ -201,23 +208,34 @@ def choose_ridge(
     m = sizes.size
     drawn = np.sort(np.random.default_rng(random_state).permutation(m)[:GROUPS_TO_CHOOSE_BY])
     part, weights = gram[np.ix_(drawn, drawn)], np.maximum(sizes[drawn], 1)
-    excess = (Y2[drawn].toarray() - np.outer(sizes[drawn], frequencies)).astype(np.float32)
+    counts = Y2[drawn].tocsc()
     errors = []
     for ridge in RIDGES:
         inverse = scipy.linalg.inv(part + np.diag(_penalties(ridge, sizes[drawn])), check_finite=False)
-        residuals = (inverse @ excess) / np.diag(inverse)[:, None]
-        errors.append(float((residuals**2 / weights[:, None]).sum(dtype=np.float64)))
+        error = 0.0
+        for first in range(0, Y2.shape[1], LABELS_AT_ONCE):
+            excess = _excess(counts, sizes[drawn], frequencies, first)
+            residuals = (inverse @ excess) / np.diag(inverse)[:, None]
+            error += float((residuals**2 / weights[:, None]).sum(dtype=np.float64))
+        errors.append(error)
     logger.info("ridge: %s", ", ".join(f"{ridge:g} {error:.6g}" for ridge, error in zip(RIDGES, errors, strict=True)))
     return RIDGES[int(np.argmin(errors))]
 
 
+def _excess(counts: sp.csc_matrix, sizes: np.ndarray, frequencies: np.ndarray, first: int) -> np.ndarray:
+    """Counts of the labels from `first` on, beyond what groups of these sizes have on average, float32 (m, labels)."""
+    block = slice(first, first + LABELS_AT_ONCE)
+    return (counts[:, block].toarray() - np.outer(sizes, frequencies[block])).astype(np.float32)
+
+
 def _centred_gram(sums: sp.csr_matrix, sizes: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """⟨s_i, s_j⟩ of the groups' sums without their share of the mean row, float32 (m, m)."""
-    gram = (sums @ sums.T).toarray()
-    shared = (sums @ mean).astype(np.float32)
-    gram -= np.outer(shared, sizes)
-    gram -= np.outer(sizes, shared)
-    gram += np.outer(sizes, sizes) * np.float32(mean @ mean)
+    transposed, shared, square = sums.T.tocsr(), sums @ mean, np.square(mean).sum()
+    gram = np.empty((sizes.size, sizes.size), np.float32)
+    for first in range(0, sizes.size, GROUPS_AT_ONCE):
+        rows = slice(first, first + GROUPS_AT_ONCE)
+        gram[rows] = (sums[rows] @ transposed).toarray()
+        gram[rows] -= np.outer(shared[rows], sizes) + np.outer(sizes[rows], shared - square * sizes)
     return gram
 
 
@@ -250,7 +268,8 @@ def refitted(
         if precision <= best_precision:
             break
         best, best_precision = Y, precision
-        Y = candidates.assign(candidates.pick(scores), candidates.pick(Y))
+        if number < MOST_REFITS:
+            Y = candidates.assign(candidates.pick(scores), candidates.pick(Y))
     return best
 
 

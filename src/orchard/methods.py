@@ -10,7 +10,7 @@ from importlib import import_module
 from orchard.errors import ConfigError
 
 
-class EstimatorNotFound(ConfigError):
+class NotImportable(ConfigError):
     """A method names a module, a class or a function that is not there, or does not compile."""
 
 
@@ -77,4 +77,4 @@ def _find(path: str):
     try:
         return getattr(import_module(module), name)
     except (ImportError, AttributeError, SyntaxError) as error:
-        raise EstimatorNotFound(f"the method's {path!r} cannot be imported: {error}") from None
+        raise NotImportable(f"the method's {path!r} cannot be imported: {error}") from None

@@ -6,7 +6,7 @@ import platform
 import resource
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 
@@ -77,6 +77,21 @@ def _score(dataset: Dataset, ids: np.ndarray, scores: np.ndarray, depths: np.nda
         raise OrchardError(f"predict_topk must give the best label first; the scores of sample {rising[0]} rise")
     p = propensities(dataset.Y_train, **dataset.stats["propensity"])
     return score_report(ids, dataset.Y_test, p, ks=KS) | _depth_report(depths)
+
+
+def timed(function: Callable) -> tuple[Callable, dict[str, float]]:
+    """The same function, and a dictionary that has its seconds, compiling among them, once it was called."""
+    took = {}
+
+    def measured(*arguments):
+        with compilation() as compiled:
+            started = time.perf_counter()
+            result = function(*arguments)
+            took["seconds"] = time.perf_counter() - started
+        took["compile_seconds"] = compiled["seconds"]
+        return result
+
+    return measured, took
 
 
 @contextmanager

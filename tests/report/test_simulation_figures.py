@@ -5,8 +5,8 @@ import csv
 import numpy as np
 import pytest
 
+from orchard.eagle_simulations import Curve
 from orchard.report.simulation_figures import simulation_figure
-from orchard.simulations import Curve
 
 ARTEFACT = {"title": "The title", "notes": ["Simulated data, of course."]}
 

@@ -50,7 +50,7 @@ def test_an_impossible_variant_is_explained(copy_of_finished, target, sentence):
 def test_a_method_without_its_module_is_explained(checkout):
     (checkout.folder / "config/methods/mine.yaml").write_text("title: Mine\ndescription: x\nestimator: nowhere.Mine\n")
     done = checkout.snakemake("--dry-run", "results/runs/smoke-sim/clean/mine/seed-0/score.json")
-    assert "config/methods/mine.yaml: estimator: there is no module 'nowhere'" in done.stdout + done.stderr
+    assert "config/methods: mine: estimator: there is no module 'nowhere'" in done.stdout + done.stderr
 
 
 def test_a_wrong_key_in_a_data_set_is_named_before_anything_runs(checkout):

@@ -179,7 +179,7 @@ RUN, BUILT, GROUPED = {"run": 6 + 9 + 7}, {"tree": 5 + 3}, {"aggregate": 3}
         ("src/orchard/report/scores_table.py", OF_SCORES),
         ("src/orchard/report/decrement.py", OF_DECREMENTS),
         ("src/orchard/report/rows.py", OF_STATISTICS | OF_RUNS),
-        ("src/orchard/simulations.py", SIMULATIONS),
+        ("src/orchard/eagle_simulations.py", SIMULATIONS),
         ("src/orchard/data/synthetic.py", PREPARED | GROUPED | BUILT | RUN | OF_DATA),
         ("src/orchard/data/formats.py", {}),  # reads files, of which the smoke scale has none
         ("src/orchard/data/sources.py", {}),

@@ -9,6 +9,7 @@ The row without an axis is the oracle.
 """
 
 from dataclasses import dataclass
+from string import ascii_lowercase
 
 from orchard.errors import ConfigError
 from orchard.report.plots import BLUE, GREY, ORANGE, PURPLE, mark_simulated, new_panels, save_figure
@@ -37,7 +38,7 @@ CSV_HEADER = [
 
 @dataclass(frozen=True)
 class Point:
-    """The decrement of a method at a place of the axis; `spread` is its standard deviation over seeds, if known."""
+    """The decrement of a method at a place of the axis; `spread` is that of the value, in per cent of the oracle."""
 
     at: float
     decrement: float
@@ -69,6 +70,8 @@ def decrement_figure(artefact: dict, scores: list[dict], published_csv, outputs)
     datasets = list(dict.fromkeys(score["dataset"] for score in scores))
     simulated = {score["dataset"]: score["simulated"] for score in scores}
     names = list(dict.fromkeys(row["row"] for row in lines))
+    if len(names) > len(LOOKS):
+        raise ConfigError(f"a figure of decrements has room for {len(LOOKS)} methods, not for {len(names)}")
     panels = [(axis, metric) for axis in dict.fromkeys(row["axis"] for row in lines) for metric in artefact["metrics"]]
     figure, axes = new_panels(len(datasets) * len(panels), columns=len(panels))
     figure.set_size_inches(FIGURE_WIDTH, PANEL_HEIGHT * len(datasets) + 0.7)
@@ -76,7 +79,7 @@ def decrement_figure(artefact: dict, scores: list[dict], published_csv, outputs)
     figure.suptitle(artefact["title"], fontsize=9)
     records, drawn, left = [], {}, list(axes)
     for dataset in datasets:
-        for letter, (axis, metric) in zip("abcdefgh", panels, strict=False):
+        for letter, (axis, metric) in zip(ascii_lowercase, panels, strict=False):
             panel, here = left.pop(0), [row for row in lines if row["axis"] == axis]
             _prepare(panel, f"({letter}) {dataset}, {metric}", axis, metric, here)
             for number, name in enumerate(names):

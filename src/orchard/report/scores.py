@@ -5,9 +5,9 @@ from statistics import mean, stdev
 
 from orchard.report.published import PublishedValue
 from orchard.report.rows import run_of
+from orchard.report.tables import OVERSIZED
 
 MISSING = "–"
-OVERSIZED = "O"  # as eagle's Table 2 prints it
 
 
 @dataclass(frozen=True)

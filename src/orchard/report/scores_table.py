@@ -12,7 +12,6 @@ from orchard.report.published import PublishedValue, read_published
 from orchard.report.rows import run_of
 from orchard.report.scores import (
     MISSING,
-    OVERSIZED,
     Measured,
     difference,
     measured_row,
@@ -20,7 +19,7 @@ from orchard.report.scores import (
     signed,
     simulated_note,
 )
-from orchard.report.tables import Table
+from orchard.report.tables import OVERSIZED, Table
 
 CLEAR_GAP = 2.0  # points of precision; what the paper has closer together may well change places
 
@@ -37,6 +36,8 @@ def scores_table(artefact: dict, scores: list[dict], published_csv=None) -> Tabl
     published_csv : None for a table that is not in the paper.
     """
     metrics, rows = artefact["metrics"], artefact["rows"]
+    if "compare" in artefact:
+        _check_compared(artefact["compare"], rows)
     published = _published_by_line(published_csv, rows) if published_csv else {}
     in_paper = list(dict.fromkeys(dataset for dataset, *_ in published))
     at_hand = list(dict.fromkeys(score["dataset"] for score in scores))
@@ -187,12 +188,17 @@ def order_note(both: dict[tuple[str, str], dict[str, tuple[dict, Measured]]], me
     return [f"Order of methods as published in {agreeing}{'; differing: ' if differing else ''}{'; '.join(differing)}."]
 
 
+def _check_compared(compare: dict, rows: list[dict]) -> None:
+    if unknown := {compare["row"], *compare["with"]} - {row["row"] for row in rows}:
+        raise ConfigError(f"compare: the artefact has no row {', '.join(sorted(unknown))}")
+
+
 def compare_note(compare: dict, of_setting: dict[tuple, dict[str, Measured]], metrics: list[str]) -> list[str]:
     """In how many (data set, setting, metric) a row is ahead of the best of others; in which not, and by how much.
 
     compare : {row, with: other rows, metrics: those that count}.  of_setting : {(data set, setting): {row: measured}}.
     """
-    total, behind = 0, []
+    total, behind, missing = 0, [], set()
     for (dataset, setting), lines in of_setting.items():
         others = [lines[name] for name in compare["with"] if name in lines]
         if compare["row"] not in lines or not others:
@@ -204,11 +210,13 @@ def compare_note(compare: dict, of_setting: dict[tuple, dict[str, Measured]], me
                 total += 1
                 if mine.values[metric] <= best:
                     behind.append(f"{dataset}, {setting}, {metric} ({signed(mine.values[metric] - best)})")
+                missing.update(name for name in compare["with"] if name in lines and metric not in lines[name].values)
     if not total:
         return []
     names = ", ".join(compare["with"])
     told = f"{compare['row']} is ahead of the best of {names} in {total - len(behind)} of {total} comparisons"
-    return [f"{told}{'; not in: ' if behind else ''}{'; '.join(behind)}."]
+    without = f" (somewhere without a number: {', '.join(sorted(missing))})" if missing else ""
+    return [f"{told}{without}{'; not in: ' if behind else ''}{'; '.join(behind)}."]
 
 
 def _gaps(one: tuple[dict, Measured], other: tuple[dict, Measured], metric: str) -> tuple[float, float] | None:

@@ -1,8 +1,10 @@
 """Figures of the simulations (eagle, Figures 3 and 6, and one of ours): a panel for every quantity, with error bars."""
 
+from string import ascii_lowercase
+
+from orchard.eagle_simulations import Curve
 from orchard.report.plots import BLUE, GREY, ORANGE, new_panels, save_figure
 from orchard.report.tables import write_csv
-from orchard.simulations import Curve
 
 LOOKS = {
     "NoAS": {"color": ORANGE, "marker": "s"},
@@ -53,7 +55,7 @@ def simulation_figure(artefact: dict, panels: list[tuple[str, list[Curve]]], rep
     figure.set_figheight(figure.get_figheight() + 0.5)
     figure.suptitle(artefact["title"], fontsize=9)
     rows = []
-    for letter, axis, (task, same) in zip("abcdefgh", axes, drawn, strict=False):
+    for letter, axis, (task, same) in zip(ascii_lowercase, axes, drawn, strict=False):
         if len(drawn) > 1:
             axis.set_title(f"({letter}) {task.capitalize()}")
         _draw(axis, same)

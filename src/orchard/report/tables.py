@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from orchard.files import write_text
 
+OVERSIZED = "O"  # as eagle's Table 2 prints it
+
 
 @dataclass
 class Table:
@@ -59,4 +61,4 @@ def _escape(cell: str) -> str:
 
 
 def _is_numeric(cell: str) -> bool:
-    return cell == "O" or cell.strip("–-0123456789.,KM%×± ") == ""  # O: oversized
+    return cell == OVERSIZED or cell.strip("–-0123456789.,KM%×± ") == ""

@@ -1,39 +1,48 @@
 """Put a variant's labels in the place of a data set's own."""
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
 import scipy.sparse as sp
 
 from orchard.data.store import Dataset, load_csr
+from orchard.errors import OrchardError
+from orchard.linear.inputs import checked_incidence
 
 
-def with_labels(dataset: Dataset, files: dict, impute: Callable | None = None) -> tuple[Dataset, sp.csr_matrix, dict]:
-    """The data set that a variant is scored on, the training labels that a method gets to see, and what is to tell.
+def with_labels(dataset: Dataset, files: dict, impute: Callable | None = None) -> tuple[Dataset, sp.csr_matrix]:
+    """The data set that a variant is scored on, and the training labels that a method gets to see.
 
     files : npz files of Y1 and Y2, or of Y_train and Y_test, or none.
     impute : a function of X, Y1 and Y2 that gives the labels of groups to their samples. Without one, aggregated labels
         are seen as Y¹Y², every sample with all labels of its group (eagle's Baseline, which is blind to how often a
-        label occurs in a group). Either way they hide the data set's own. What is to tell are the seconds that it took
-        and the metrics of `imputation_report`.
+        label occurs in a group). Either way they hide the data set's own.
     Fused labels make a data set of their own.
     """
     labels = {name: load_csr(path) for name, path in files.items()}
     if "Y1" in labels and impute:
-        started = time.perf_counter()
-        Y = impute(dataset.X_train, labels["Y1"], labels["Y2"])
-        seconds = time.perf_counter() - started
-        return dataset, Y, {"seconds": seconds, "metrics": imputation_report(Y, dataset.Y_train)}
+        return dataset, _checked(impute(dataset.X_train, labels["Y1"], labels["Y2"]), dataset.Y_train.shape)
     if "Y1" in labels:
         product = (labels["Y1"] @ labels["Y2"]).tocsr()
         product.sort_indices()
         product.data[:] = 1
-        return dataset, product, {}
+        return dataset, product
     if labels:
         n_labels = labels["Y_train"].shape[1]
         dataset = replace(dataset, **labels, label_names=None, stats=dataset.stats | {"n_labels": n_labels})
-    return dataset, dataset.Y_train, {}
+    return dataset, dataset.Y_train
+
+
+def _checked(Y, shape: tuple[int, int]) -> sp.csr_matrix:
+    """What a function of anybody's returned, as binary CSR; refused if it cannot be the labels of the samples."""
+    try:
+        Y = checked_incidence(Y, "the imputed Y")
+    except ValueError as error:
+        raise OrchardError(f"imputation: {error}") from None
+    if Y.shape != shape:
+        raise OrchardError(f"imputation: the imputed Y is {Y.shape}, samples × labels are {shape}")
+    Y.data[:] = 1
+    return Y
 
 
 def imputation_report(Y: sp.csr_matrix, Y_true: sp.csr_matrix) -> dict[str, float]:

@@ -8,8 +8,7 @@ import scipy.sparse as sp
 
 from orchard.config import load_yaml
 from orchard.eagle import impute_labels
-from orchard.report.published import read_published
-from orchard.simulations import (
+from orchard.eagle_simulations import (
     Sizes,
     classification_errors,
     closest_in_group,
@@ -20,14 +19,15 @@ from orchard.simulations import (
     highest_in_group,
     least_squares,
     majority_probability,
+    normalised,
     random_directions,
     regression_data,
     regression_errors,
     relative_to_oracle,
     shared_component_quality,
     simulate,
-    unit_rows,
 )
+from orchard.report.published import read_published
 
 PAPER = Path(__file__).parent.parent / "config/papers/eagle"
 SIZES = Sizes(g=10, n=1000, d=10, l=5)
@@ -231,7 +231,7 @@ def test_the_dense_algorithm_is_the_librarys(iterations, centre):
     random = np.random.default_rng(1)
     labels = random.integers(SHARED.l, size=SHARED.n)
     X = random_directions(random, SHARED.l, SHARED.d)[labels] + 0.1 * random.normal(size=(SHARED.n, SHARED.d)) + 0.1
-    X = unit_rows(X)
+    X = normalised(X)
     of_group = labels.reshape(-1, SHARED.g)
     Y1 = sp.csr_matrix(np.repeat(np.eye(SHARED.m), SHARED.g, axis=0))
     Y2 = sp.csr_matrix((np.arange(SHARED.l) == of_group[:, :, None]).any(axis=1).astype(float))

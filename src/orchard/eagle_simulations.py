@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from orchard.errors import ConfigError
+
 READINGS = ("text", "printed")
 ITERATIONS, STEP = 20, 0.1  # T and λ of B.2
 
@@ -21,6 +23,10 @@ class Sizes:
     n: int
     d: int
     l: int  # noqa: E741  the paper's letter
+
+    def __post_init__(self):
+        if self.n % self.g:
+            raise ConfigError(f"simulation: sizes: n ({self.n}) must be a multiple of the group size g ({self.g})")
 
     @property
     def m(self) -> int:
@@ -180,13 +186,13 @@ def group_labels(random, sizes: Sizes, majority: float) -> np.ndarray:
     return np.where(random.random(sizes.n) < majority, main, others)
 
 
-def unit_rows(rows: np.ndarray) -> np.ndarray:
+def normalised(rows: np.ndarray) -> np.ndarray:
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def random_directions(random, count: int, d: int) -> np.ndarray:
     """Unit vectors, evenly distributed (count, d)."""
-    return unit_rows(random.normal(size=(count, d)))
+    return normalised(random.normal(size=(count, d)))
 
 
 def classification_errors(
@@ -265,7 +271,7 @@ def shared_component_quality(
     directions, u = random_directions(random, sizes.l, sizes.d), random_directions(random, 1, sizes.d)
     labels = random.integers(sizes.l, size=sizes.n)
     X = directions[labels] + sigma_1 * random.normal(size=(sizes.n, sizes.d)) + shared * u
-    X = unit_rows(X) if unit else X
+    X = normalised(X) if unit else X
     if centre:
         X = X - X.mean(axis=0)
     groups, labels_of_group = X.reshape(sizes.m, sizes.g, sizes.d), labels.reshape(sizes.m, sizes.g)
