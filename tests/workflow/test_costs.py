@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from orchard.data.store import Dataset
 from orchard.errors import ConfigError
-from orchard.methods import EstimatorNotFound, tree_recipe
+from orchard.methods import NotImportable, tree_recipe
 from orchard.runs import compilation, run
 from orchard.shared_trees import timed_trees
 from orchard.trees.label_tree import LabelTree
@@ -63,14 +63,14 @@ def test_a_misspelt_tree_parameter_is_named():
     """Were it taken for 'no trees', every method of the class would quietly build its own."""
     with pytest.raises(ConfigError, match="TREE_PARAMETERS names max_laef") as caught:
         tree_recipe(f"{__name__}.Misspelt", {})
-    assert not isinstance(caught.value, EstimatorNotFound)
+    assert not isinstance(caught.value, NotImportable)
 
 
 def test_an_estimator_that_does_not_compile_is_not_found(tmp_path, monkeypatch):
     (tmp_path / "half_written.py").write_text("class Half(:\n")
     monkeypatch.syspath_prepend(tmp_path)
     for name in ("half_written.Half", "not_written.Yet", "orchard.baselines.Missing"):
-        with pytest.raises(EstimatorNotFound):
+        with pytest.raises(NotImportable):
             tree_recipe(name, {})
 
 
