@@ -158,13 +158,12 @@ def test_pieces_that_wait_for_a_slow_one_are_counted(data, monkeypatch):
     train_piece, seen_by_root = TreeTrainer._train_piece, []
 
     def slow_at_the_root(self, nodes, *arguments, **options):
-        piece = train_piece(self, nodes, *arguments, **options)
         deadline = time.monotonic() + 20
         while nodes[0] == 0 and size.n_bytes <= n_bytes // 3 and time.monotonic() < deadline:
             time.sleep(0.001)
         if nodes[0] == 0:
             seen_by_root.append(size.n_bytes)
-        return piece
+        return train_piece(self, nodes, *arguments, **options)
 
     monkeypatch.setattr(TreeTrainer, "_train_piece", slow_at_the_root)
     with pytest.raises(OversizedModel):
