@@ -8,7 +8,7 @@ EAGLE learns a label from the groups that carry it. Here every group teaches eve
 3. `refitted` is the theorem's AS: a model of the labels so assigned scores the samples of groups that it has not seen,
    and the labels are assigned anew, as long as such models tell better what groups they have not seen carry.
 
-What is chosen here is chosen on the training groups, by leaving some of them out; `clustering_quality` makes one of them.
+What is chosen here is chosen on the training groups, by leaving some of them out, or by their `clustering_quality`.
 """
 
 import logging
