@@ -268,6 +268,30 @@ rule:
 
 
 rule:
+    """The choices behind EAGLE+, by groups left out of the training data (eagle, beyond the paper)."""
+    name:
+        "eagle-choices"
+    input:
+        scores=measured_scores("eagle", "choices", "results/validation"),
+    output:
+        **artefact_outputs("eagle", "choices"),
+    log:
+        f"{LOG_FOLDER}/eagle-choices.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/eagle-choices.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("scores_table.py"),
+        artefact=artefact_part("eagle", "choices", "title", "metrics", "rows", "compare", "notes"),
+    script:
+        "../workflow_scripts/scores_table.py"
+
+
+rule:
     """EAGLE in front of XR-Linear, Bonsai and one-vs-all (eagle, beyond the paper)."""
     name:
         "eagle-backbones"

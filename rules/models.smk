@@ -46,3 +46,26 @@ rule run:
         impute=imputation,
     script:
         "../workflow_scripts/run.py"
+
+
+rule validate:
+    """Impute the labels of some groups, and tell by the others how well these labels teach: no test sample is seen."""
+    input:
+        unpack(variant_labels),
+        data="results/data/{dataset}",
+    output:
+        score="results/validation/{dataset}/{variant}/{method}/seed-{seed}/score.json",
+    log:
+        "results/logs/validate/{dataset}/{variant}/{method}/seed-{seed}.log",
+    benchmark:
+        "results/benchmarks/validate/{dataset}/{variant}/{method}/seed-{seed}.tsv"
+    conda:
+        "../environment.yml"
+    threads: 2
+    resources:
+        mem_mb=training_memory_mb,
+    params:
+        code=imputation_code,
+        impute=imputation,
+    script:
+        "../workflow_scripts/validate.py"

@@ -82,6 +82,49 @@ def test_agrees_with_the_plain_implementation(seed, iterations, step):
     assert (impute_labels(X, Y1, Y2, iterations, step) != expected_Y.tocsr()).nnz == 0
 
 
+@pytest.mark.parametrize("lowest", [0.0, -0.5])
+@pytest.mark.parametrize("step", [0.1, 1.0])
+@pytest.mark.parametrize("iterations", [3, 30])
+def test_many_groups_agree_with_the_plain_implementation(lowest, step, iterations):
+    """In some steps few groups change their choice, so that most are not read again; labels go to one, or by count."""
+    rng = np.random.default_rng(7)
+    topics = rng.random((6, 40)) + lowest
+    Y = rng.random((400, 6)) < 0.3
+    X = sp.csr_matrix((Y @ topics + 2 * (rng.random((400, 40)) + lowest)) * (rng.random((400, 40)) < 0.5))
+    Y1 = group_matrix(random_groups(400, 5, 0))
+    Y2 = merge_labels(sp.csr_matrix(Y, dtype=np.float32), Y1)
+    expected_Y, expected = eagle(unit(X), Y1, Y2, iterations, step)
+    np.testing.assert_allclose(label_embeddings(X, Y1, Y2, iterations, step).toarray(), expected, atol=1e-5)
+    assert (impute_labels(X, Y1, Y2, iterations, step) != expected_Y.tocsr()).nnz == 0
+    scores, counts = unit(X) @ expected.T, Y2.toarray().astype(int)
+    for group, label in zip(*np.nonzero(counts), strict=True):
+        members = Y1.getcol(group).nonzero()[0]
+        best = members[np.argsort(-scores[members, label])[: counts[group, label]]]
+        expected_Y[best, label] = 1
+    assert (impute_labels(X, Y1, Y2, iterations, step, by_count=True) != expected_Y.tocsr()).nnz == 0
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 3, 4])
+def test_a_step_back_to_zero(iterations):
+    """e0 = (1, 0), g = (−1, 0), λ = 1: e1 = 0, to which all samples are equally close, so that e2 = e0, and so on.
+
+    The first group has (1, 0) and two others around it, the second (−1, 0), twice.
+    """
+    X, Y1 = np.array([[1.0, 0], [0.8, 0.6], [0.8, -0.6], [-1, 0]]), np.array([[1, 0], [1, 0], [1, 0], [0, 1]])
+    embedding = label_embeddings(X, Y1, [[1.0], [2]], iterations, step=1.0)
+    np.testing.assert_allclose(embedding.toarray(), [[0, 0] if iterations % 2 else [1, 0]], atol=1e-6)
+    np.testing.assert_array_equal(impute_labels(X, Y1, [[1.0], [2]], iterations, 1.0).toarray(), [[1], [0], [0], [1]])
+
+
+@pytest.mark.parametrize(("iterations", "step"), [(300, 1000.0), (8000, 0.1), (50, 1e-9)])
+def test_long_ways_and_large_steps(iterations, step):
+    """Sums that grow by 1 + λ in every step stay finite, and steps next to nothing change nothing."""
+    X, Y1, Y2 = random_problem(5, n=12, n_groups=3, n_labels=2)
+    expected_Y, expected = eagle(unit(X), Y1, Y2, iterations, step)
+    np.testing.assert_allclose(label_embeddings(X, Y1, Y2, iterations, step).toarray(), expected, atol=1e-5)
+    assert (impute_labels(X, Y1, Y2, iterations, step) != expected_Y.tocsr()).nnz == 0
+
+
 @given(st.integers(0, 10_000), st.sampled_from([0, 5]))
 def test_centring_is_eagle_on_centred_rows(seed, iterations):
     """`centre` subtracts the mean of the unit rows: the plain algorithms on the rows x − μ, not normalised again."""

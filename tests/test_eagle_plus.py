@@ -9,14 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_eagle import random_problem
 
-from orchard import eagle_plus, impute_labels
+from orchard import eagle_plus, group_validation, impute_labels
 from orchard.eagle_plus import (
     MOST_REFITS,
     RIDGES,
     Candidates,
     choose_ridge,
     clustering_quality,
-    group_precision,
     group_regression,
     impute_labels_plus,
     out_of_fold_scores,
@@ -294,7 +293,7 @@ def test_picked_entries_are_those_of_the_candidates():
     assert Candidates(csr(np.zeros(Y1.shape)), Y2, True).pick(matrix).shape == (0,)
 
 
-# --- out_of_fold_scores and group_precision
+# --- out_of_fold_scores
 
 
 def test_a_model_never_saw_the_groups_that_it_scores():
@@ -334,7 +333,7 @@ def test_the_random_state_deals_the_folds(monkeypatch):
             held_out[-1] = tuple(X.indices)
             return np.zeros((X.shape[0], 1), np.int32), np.ones((X.shape[0], 1), np.float32)
 
-    monkeypatch.setattr(eagle_plus, "XRLinear", Model)
+    monkeypatch.setattr(group_validation, "XRLinear", Model)
     X, Y1 = csr(np.eye(60)), group_matrix(random_groups(60, 4, 0))
     dealt = []
     for seed in (0, 0, 1):
@@ -370,30 +369,6 @@ def test_samples_in_no_group_or_in_several_are_scored_too():
         changed[first == group] = 1 - changed[first == group]
         after = out_of_fold_scores(X, Y1, csr(changed), 0, 1).toarray()
         np.testing.assert_array_equal(before[first == group], after[first == group])
-
-
-def test_group_precision_by_hand():
-    """Groups {0, 1}, {2}, {3}: 2 labels, 1 label, none.
-
-    Group 0 has labels 0 and 2; summed scores 0.7, 0.9, 0.8, so labels 1 and 2 are told: one is right. Group 1 has
-    label 1, and 0 and 1 tie: the lower is told, wrongly. Group 2 has nothing and is asked for nothing. 1 of 3.
-    """
-    scores = csr([[0.3, 0.9, 0], [0.4, 0, 0.8], [0.5, 0.5, 0.1], [1, 1, 1]])
-    Y1, Y2 = group_matrix(np.array([0, 0, 1, 2])), csr([[1, 0, 3], [0, 2, 0], [0, 0, 0]])
-    assert group_precision(scores, Y1, Y2) == pytest.approx(1 / 3)
-
-
-@given(st.integers(0, 10_000))
-def test_group_precision_at_its_ends(seed):
-    """Scores on the groups' labels alone give 1, on all others or on none 0, and without labels it is 0."""
-    rng = np.random.default_rng(seed)
-    Y1, Y2 = group_matrix(random_groups(24, 4, seed)), csr(rng.integers(0, 3, (6, 5)))
-    own, nothing = (Y1 @ Y2).toarray() > 0, csr(np.zeros((6, 5)))
-    scores = rng.uniform(0.1, 1, own.shape)
-    assert group_precision(csr(own * scores), Y1, Y2) == 1
-    assert group_precision(csr(~own * scores), Y1, Y2) == 0
-    assert group_precision(csr(0 * scores), Y1, Y2) == 0
-    assert group_precision(csr(scores), Y1, nothing) == 0
 
 
 # --- refitted

@@ -84,13 +84,17 @@ def checked_groups(X, Y1, Y2) -> tuple[sp.csr_matrix, sp.csr_matrix, sp.csr_matr
 
 @dataclass(frozen=True)
 class _Problem:
-    """Unit rows X, the samples of every group, the groups of every label: what the kernels read."""
+    """Unit rows X, the samples of every group, the groups of every label: what the kernels read.
+
+    Samples are numbered by their groups: a group's rows lie side by side, and memory is read in longer pieces.
+    """
 
     X: sp.csr_matrix
+    order: np.ndarray  # row i of this X is row order[i] of the one that was given
     samples_of_groups: tuple[np.ndarray, np.ndarray]  # indptr, samples
     groups_of_labels: tuple[np.ndarray, np.ndarray, np.ndarray]  # indptr, groups, counts
     mean: tuple[np.ndarray, float]  # ⟨μ, xᵢ⟩ (n,), ‖μ‖²
-    rule: tuple[int, float]
+    rule: tuple[int, float, float]  # T, λ, a bound of the distance of two rows
 
     @classmethod
     def checked(cls, X, Y1, Y2, iterations, step, centre) -> "_Problem":
@@ -103,13 +107,18 @@ class _Problem:
         if not 0 < step < np.inf:
             raise ValueError(f"step must be a positive number, not {step!r}")
         X, Y1, Y2 = checked_groups(X, Y1, Y2)
-        X, samples, groups = unit_rows(X), Y1.tocsc(), Y2.tocsc()
+        samples, groups = Y1.tocsc(), Y2.tocsc()
+        order = _by_group(samples)
+        place = np.empty(order.size, np.int32)
+        place[order] = np.arange(order.size)
+        X = unit_rows(X[order], copy=False)
         return cls(
             X,
-            (samples.indptr.astype(np.int64), samples.indices.astype(np.int32)),
+            order,
+            (samples.indptr.astype(np.int64), place[samples.indices]),
             (groups.indptr.astype(np.int64), groups.indices.astype(np.int32), groups.data.astype(np.float64)),
             _mean_products(X, centre),
-            (int(iterations), float(step)),
+            (int(iterations), float(step), _diameter(X)),
         )
 
     @property
@@ -122,7 +131,7 @@ class _Problem:
         room = np.append(0, np.cumsum(np.minimum(wanted, self._group_sizes())))[indptr]
         assigned, sizes = np.empty(room[-1], np.int32), np.zeros(indptr.size - 1, np.int64)
         self._run(wanted, n_jobs, assigned, room, sizes, np.empty(0, np.int32), np.empty(0), np.zeros_like(room))
-        return assigned, sizes
+        return self.order[assigned], sizes
 
     def coefficients(self, n_jobs: int) -> sp.csr_matrix:
         """e_T = Σ coefficient · xᵢ, one column per label, CSR float32 (n, L)."""
@@ -143,7 +152,7 @@ class _Problem:
         work = np.append(0, np.cumsum(n_members))
         limits = np.linspace(0, work[-1], PIECES_PER_THREAD * n_jobs + 1)[1:-1] if n_jobs > 1 else []
         pieces = np.unique([0, *np.searchsorted(work, limits), n_members.size])
-        matrix = self.X.indptr.astype(np.int64), self.X.indices, self.X.data
+        matrix = _arrays(self.X)
 
         def impute(piece):
             first, last = piece
@@ -172,11 +181,30 @@ class _Problem:
         return np.diff(self.samples_of_groups[0])[self.groups_of_labels[1]]
 
 
+def _by_group(samples_of_groups: sp.csc_matrix) -> np.ndarray:
+    """The samples of group 0, then those of group 1 that have not been there yet …, last those in no group."""
+    n = samples_of_groups.shape[0]
+    first = np.full(n, samples_of_groups.nnz)
+    listed = samples_of_groups.indices
+    first[listed[::-1]] = np.arange(listed.size)[::-1]
+    return np.argsort(first, kind="stable").astype(np.int32)
+
+
+def _arrays(X: sp.csr_matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What the kernels take for a matrix: int64, uint32, float32."""
+    return X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False).view(np.uint32), X.data
+
+
 def _mean_products(X: sp.csr_matrix, centre: bool) -> tuple[np.ndarray, float]:
     """⟨μ, xᵢ⟩ of every row and ‖μ‖² for the mean row μ; zeros where nothing is to be subtracted."""
     products = np.zeros(X.shape[0])
     if not centre or X.shape[0] == 0:
         return products, 0.0
     mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
-    kernels.row_dots(X.indptr.astype(np.int64), X.indices, X.data, mean, products)
+    kernels.row_dots(_arrays(X), mean, products)
     return products, float(np.square(mean).sum())  # BLAS would round by its number of threads
+
+
+def _diameter(X: sp.csr_matrix) -> float:
+    """No two unit rows are farther apart than this; float32 rounds, hence the last digit."""
+    return (np.sqrt(2) if X.data.min(initial=0) >= 0 else 2.0) + 1e-5

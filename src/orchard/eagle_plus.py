@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from orchard.eagle import checked_groups, impute_labels
-from orchard.linear.estimators import XRLinear
+from orchard.group_validation import group_precision, scores_of_unseen
 from orchard.linear.inputs import check_parameter
 from orchard.threads import cancelling, n_threads
 from orchard.trees.embeddings import unit_rows
@@ -30,7 +30,7 @@ GROUPS_TO_CHOOSE_BY = 1500
 GROUPS_AT_ONCE, LABELS_AT_ONCE = 512, 128
 CLUSTERED = 0.1  # quality of groups for which Algorithm 1's steps pay (docs/eagle.md)
 MOST_REFITS = 2
-FOLDS, LABELS_SCORED, BEAM = 3, 200, 20  # of a refit
+FOLDS = 3  # of a refit
 
 logger = logging.getLogger("orchard")
 
@@ -284,33 +284,5 @@ def out_of_fold_scores(
     part = np.zeros(X.shape[0], np.int64)
     filled = np.flatnonzero(np.diff(Y1.indptr))
     part[filled] = part_of_group[Y1.indices[Y1.indptr[filled]]]
-    rows, columns, values = [np.empty(0, np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.float32)]
-    for number in range(FOLDS):
-        held_out, others = np.flatnonzero(part == number), np.flatnonzero(part != number)
-        if held_out.size == 0 or others.size == 0:
-            continue
-        model = XRLinear(beam=BEAM, random_state=random_state, n_jobs=n_jobs).fit(X[others], Y[others])
-        ids, scores = model.predict_topk(X[held_out], k=min(LABELS_SCORED, Y.shape[1]))
-        reached = ids >= 0
-        rows.append(np.repeat(held_out, reached.sum(axis=1)))
-        columns.append(ids[reached])
-        values.append(scores[reached])
-    entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
-    return sp.csr_matrix(entries, shape=Y.shape, dtype=np.float32)
-
-
-def group_precision(scores: sp.csr_matrix, Y1: sp.csr_matrix, Y2: sp.csr_matrix) -> float:
-    """Of as many labels as a group has, those with the highest scores summed over its samples: the share it has.
-
-    A measure of the scores that needs no sample's own labels; over all groups together.
-    """
-    summed = (Y1.T @ scores).tocsr()
-    n_labels = np.diff(Y2.indptr)
-    if n_labels.sum() == 0:
-        return 0.0
-    groups = np.repeat(np.arange(summed.shape[0]), np.diff(summed.indptr))
-    order = np.lexsort((summed.indices, -summed.data, groups))
-    rank = np.arange(order.size) - summed.indptr[groups]
-    top = order[rank < n_labels[groups]]
-    told = sp.csr_matrix((np.ones(top.size, np.float32), (groups[top], summed.indices[top])), shape=Y2.shape)
-    return told.multiply(Y2 > 0).nnz / int(n_labels.sum())
+    held_out = (part == number for number in range(FOLDS))
+    return sum(scores_of_unseen(X, ~mask, Y[~mask], mask, random_state, n_jobs) for mask in held_out)

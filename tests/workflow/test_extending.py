@@ -104,9 +104,11 @@ def test_labels_of_groups_imputed_in_ones_own_way(checkout):
     (checkout.folder / "config/methods/to-all.yaml").write_text(own + "impute: {function: mine.to_all}\n")
     folder = "results/runs/smoke-sim/aggregated/random-4"
     targets = [f"{folder}/{name}/seed-3/score.json" for name in ("to-all+most-frequent", "eagle+most-frequent")]
-    done = checkout.snakemake(*targets)
+    validated = "results/validation/smoke-sim/aggregated/random-4/to-all/seed-3/score.json"
+    done = checkout.snakemake(*targets, validated)
     assert done.returncode == 0, done.stdout + done.stderr
     mine, eagle = (json.loads((checkout.folder / target).read_text()) for target in targets)
+    assert 0 < json.loads((checkout.folder / validated).read_text())["metrics"]["groups left out"] < 100
     assert mine["impute"] == {"function": "mine.to_all", "parameters": {"random_state": 3}}
     assert eagle["impute"]["parameters"]["iterations"] == 20
     assert mine["metrics"]["imputed recall"] == 100 > eagle["metrics"]["imputed recall"]
@@ -115,7 +117,10 @@ def test_labels_of_groups_imputed_in_ones_own_way(checkout):
     assert cost["seconds"].keys() == {"fit", "predict", "impute"}
     with (checkout.folder / "src/mine.py").open("a") as file:
         file.write("# edited\n")
-    assert checkout.jobs_to_run(*targets) == {"run": 1}
+    assert checkout.jobs_to_run(*targets, validated) == {"run": 1, "validate": 1}
     done = checkout.snakemake("--dry-run", "results/runs/smoke-sim/clean/eagle/seed-3/score.json")
     assert done.returncode != 0
     assert "method 'eagle' imputes labels of groups: its variant must be aggregated/…, not clean" in done.stdout
+    done = checkout.snakemake("--dry-run", validated.replace("to-all", "parabel"))
+    assert done.returncode != 0
+    assert "method 'parabel' imputes no labels (no `impute`): there is nothing to validate" in done.stdout

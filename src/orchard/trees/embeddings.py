@@ -10,9 +10,9 @@ from orchard.threads import n_threads
 from orchard.trees import _embedding_kernels as kernels
 
 
-def unit_rows(matrix: sp.csr_matrix) -> sp.csr_matrix:
+def unit_rows(matrix: sp.csr_matrix, copy: bool = True) -> sp.csr_matrix:
     """Scale every row to unit L2 norm, as float32; an empty row stays empty."""
-    matrix = sp.csr_matrix(matrix, dtype=np.float32, copy=True)
+    matrix = sp.csr_matrix(matrix, dtype=np.float32, copy=copy)
     kernels.divide_rows(matrix.indptr, matrix.data, _norms(matrix))
     return matrix
 
