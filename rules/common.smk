@@ -131,24 +131,27 @@ def reader_code(wildcards):
 
 def estimator_code(wildcards):
     """Estimators and imputations are found by name: an edit of one re-runs its own methods, and no others."""
-    code = {"estimator": code_found_by_name("run.py", wildcards, "estimator", method_config(wildcards)["estimator"])}
-    if "impute" in method_config(wildcards):
-        code["impute"] = imputation_code(wildcards, "run.py")
-    return code
+    method = method_config(wildcards)
+    found_by_name = {"estimator": method["estimator"]}
+    if "impute" in method:
+        found_by_name["impute"] = method["impute"]["function"]
+    return {key: code_behind("run.py", path, wildcards.method, key) for key, path in found_by_name.items()}
 
 
-def imputation_code(wildcards, script="validate.py"):
-    impute = method_config(wildcards).get("impute")
-    if impute is None:
+def imputation_code(wildcards):
+    """What a validation depends on: the imputation alone."""
+    method = method_config(wildcards)
+    if "impute" not in method:
         raise ConfigError(f"method {wildcards.method!r} imputes no labels (no `impute`): there is nothing to validate")
-    return code_found_by_name(script, wildcards, "impute", impute["function"])
+    return code_behind("validate.py", method["impute"]["function"], wildcards.method, "impute")
 
 
-def code_found_by_name(script, wildcards, key, path):
+def code_behind(script, path, method, key):
+    """`code_of` a script and of what a method names under a key."""
     try:
         return code_of(script, [path.rpartition(".")[0]])
     except (ModuleNotFoundError, SyntaxError) as error:
-        raise ConfigError(f"config/methods: {wildcards.method}: {key}: {error}")
+        raise ConfigError(f"config/methods: {method}: {key}: {error}")
 
 
 def variant_labels(wildcards):
@@ -174,13 +177,13 @@ def training_memory_mb(wildcards):
     A label's embedding has at most the features of all its samples. The third of them stands for the model. Measured:
     EurLex-4K 0.35 GB (guess 1.1), amazon-67k-sim 0.77 (1.1), amazon-670k-sim 4.7 for the tree, 5.4 for the run (6.8).
     A variant that spreads labels over more samples needs more than this. An imputation gets room for the largest matrix
-    of `impute_labels_plus`, 12,000 × 12,000 groups.
+    of `impute_labels_plus`, 12,000 × 12,000 groups, and for its factor.
     """
     rows, train_rows, features, labels = registered_sizes(wildcards)
     statistics = dataset_config(wildcards)["statistics"]
     dense = statistics.get("n_labels", float("inf")) * statistics.get("n_features", float("inf"))
     imputes = "method" in wildcards.keys() and "impute" in method_config(wildcards)
-    return 500 + 600 * imputes + int((16 * rows * features + 24 * min(train_rows * labels * features, dense)) / 1e6)
+    return 500 + 1200 * imputes + int((16 * rows * features + 24 * min(train_rows * labels * features, dense)) / 1e6)
 
 
 def registered_sizes(wildcards):
@@ -216,7 +219,7 @@ def measured_data(paper, artefact):
 
 
 def measured_scores(paper, artefact, folder="results/runs"):
-    """The runs that an artefact shows: its rows that have a method, on its data sets, with the seeds of the scale."""
+    """The runs (or validations) that an artefact shows: its rows with a method, on its data sets, with its seeds."""
     runs = runs_of(ARTEFACTS[paper][artefact], SCALE, shown_datasets(paper, artefact))
     return [f"{folder}/{name}/{variant}/{method}/seed-{seed}/score.json" for name, variant, method, seed in runs]
 

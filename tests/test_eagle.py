@@ -1,5 +1,7 @@
 """EAGLE gives labels as its algorithms say: worked by hand, against a plain second implementation, at odd inputs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,7 +11,7 @@ from plain_eagle import eagle, unit
 from threadpoolctl import threadpool_limits
 
 from orchard import impute_labels
-from orchard.eagle import _mean_products, label_embeddings
+from orchard.eagle import _mean_products, _Problem, label_embeddings
 from orchard.trees.embeddings import pifa
 from orchard.variants.aggregate import group_matrix, merge_labels, random_groups
 
@@ -104,6 +106,53 @@ def test_many_groups_agree_with_the_plain_implementation(lowest, step, iteration
     assert (impute_labels(X, Y1, Y2, iterations, step, by_count=True) != expected_Y.tocsr()).nnz == 0
 
 
+def problems_in_doubt(kind, seed):
+    """X, Y¹, Y² with many close decisions: 'pairs' are as far apart as rows can be, 'clouds' have hardly any order."""
+    rng = np.random.default_rng(seed)
+    if kind == "pairs":
+        half = rng.standard_normal((100, 3))
+        X = np.stack([half, -half + 0.2 * rng.standard_normal((100, 3))], axis=1).reshape(200, 3)
+        groups = np.repeat(np.arange(50), 4)
+    else:
+        X = rng.random((200, 12)) + 1
+        groups = random_groups(200, 5, seed)
+    return X, group_matrix(groups), rng.integers(0, 3, (groups.max() + 1, 4))
+
+
+@pytest.mark.parametrize("step", [0.1, 1.0, 1000.0])
+@pytest.mark.parametrize("centre", [False, True])
+@given(kind=st.sampled_from(["pairs", "clouds"]), seed=st.integers(0, 10_000), iterations=st.sampled_from([4, 40]))
+def test_what_is_not_read_again_changes_nothing(step, centre, kind, seed, iterations):
+    """With an endless doubt all groups are read in every step: the same labels, one or by count, and embeddings."""
+    problem = _Problem.checked(*problems_in_doubt(kind, seed), iterations, step, centre)
+    always = replace(problem, rule=(iterations, step, 1e12))
+    ones = np.ones(problem.counts.size, np.int64)
+    for wanted in (ones, problem.counts.astype(np.int64)):
+        for got, expected in zip(problem.solve(wanted, 1), always.solve(wanted, 1), strict=True):
+            np.testing.assert_array_equal(got, expected)
+    got, expected = (one.coefficients(1).toarray() for one in (problem, always))
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-7)
+
+
+def test_centred_embeddings_are_those_of_centred_rows():
+    """e_T = Σ coefficient · (x − μ), against Algorithm 1 on these rows: norms and totals, not only the order."""
+    X, Y1, Y2 = (sp.csr_matrix(matrix, dtype=np.float32) for matrix in problems_in_doubt("clouds", 3))
+    problem = _Problem.checked(X, Y1, Y2, 20, 0.1, True)
+    rows = problem.X.toarray().astype(float)
+    rows -= rows.mean(axis=0)
+    _, expected = eagle(sp.csr_matrix(rows), Y1[problem.order], Y2)
+    np.testing.assert_allclose(problem.coefficients(1).T @ rows, expected, atol=1e-5)
+
+
+def test_ties_go_to_the_lowest_sample_whatever_its_other_groups():
+    """Sample 5 is in group 0 as well, so that its row is kept before that of sample 3, its equal in group 1."""
+    X, Y1 = np.eye(6), np.zeros((6, 2))
+    X[5] = X[3]
+    Y1[5, 0] = Y1[3, 1] = Y1[5, 1] = 1
+    Y = impute_labels(X, Y1, [[0.0], [1]])
+    np.testing.assert_array_equal(Y.toarray().ravel(), [0, 0, 0, 1, 0, 0])
+
+
 @pytest.mark.parametrize("iterations", [1, 2, 3, 4])
 def test_a_step_back_to_zero(iterations):
     """e0 = (1, 0), g = (−1, 0), λ = 1: e1 = 0, to which all samples are equally close, so that e2 = e0, and so on.
@@ -116,7 +165,7 @@ def test_a_step_back_to_zero(iterations):
     np.testing.assert_array_equal(impute_labels(X, Y1, [[1.0], [2]], iterations, 1.0).toarray(), [[1], [0], [0], [1]])
 
 
-@pytest.mark.parametrize(("iterations", "step"), [(300, 1000.0), (8000, 0.1), (50, 1e-9)])
+@pytest.mark.parametrize(("iterations", "step"), [(300, 1000.0), (8000, 0.1), (50, 1e-9), (3, 1e80)])
 def test_long_ways_and_large_steps(iterations, step):
     """Sums that grow by 1 + λ in every step stay finite, and steps next to nothing change nothing."""
     X, Y1, Y2 = random_problem(5, n=12, n_groups=3, n_labels=2)
@@ -235,9 +284,11 @@ def test_inputs_are_left_alone_and_may_be_dense_or_odd():
             impute_labels(kind(X.toarray()), kind(Y1.toarray().astype(int)), kind(Y2.toarray())) != expected
         ).nnz == 0
     odd = [with_odd_entries(matrix) for matrix in (Y1, Y2)]
-    before = [(matrix.data.copy(), matrix.indices.copy(), matrix.indptr.copy()) for matrix in odd]
-    assert (impute_labels(X, *odd) != expected).nnz == 0
-    for matrix, arrays in zip(odd, before, strict=True):
+    given = [X, *odd]
+    before = [(matrix.data.copy(), matrix.indices.copy(), matrix.indptr.copy()) for matrix in given]
+    assert (impute_labels(*given) != expected).nnz == 0
+    impute_labels(X, np.eye(X.shape[0]), np.ones((X.shape[0], 1)))  # X is in the order of the groups already
+    for matrix, arrays in zip(given, before, strict=True):
         for array, old in zip((matrix.data, matrix.indices, matrix.indptr), arrays, strict=True):
             np.testing.assert_array_equal(array, old)
 

@@ -4,7 +4,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from test_eagle_plus import csr, topics_and_something_shared
@@ -42,14 +41,14 @@ def test_only_unseen_rows_are_scored():
     """By a model of the seen rows: their own labels stand first where topics are clear; no rows, no scores."""
     X, Y, _, _ = topics_and_something_shared(0, noise=0.1, shared=0.0)
     seen = np.arange(X.shape[0]) % 4 > 0
-    scores = scores_of_unseen(X, seen, Y[seen], ~seen, 0, 1)
+    scores = scores_of_unseen(X, ~seen, Y[seen], 0, 1)
     assert scores.shape == Y.shape and scores.dtype == np.float32
     assert not scores[seen].nnz
     best = np.asarray(scores[~seen].argmax(axis=1)).ravel()
     assert Y[~seen].toarray()[np.arange(best.size), best].mean() > 0.95
-    nobody = np.zeros_like(seen)
-    assert not scores_of_unseen(X, seen, Y[seen], nobody, 0, 1).nnz
-    assert not scores_of_unseen(X, nobody, Y[nobody], seen, 0, 1).nnz
+    everybody = np.ones_like(seen)
+    assert not scores_of_unseen(X, ~everybody, Y, 0, 1).nnz
+    assert not scores_of_unseen(X, everybody, Y[~everybody], 0, 1).nnz
 
 
 def test_an_imputation_sees_neither_the_groups_left_out_nor_their_samples():
@@ -93,15 +92,33 @@ def test_better_labels_tell_more_of_the_groups_left_out():
 
 
 def test_groups_left_out_depend_on_the_random_state_alone():
+    """Whatever imputes, the same groups are left out; with another seed others. Threads change nothing."""
     X, _, Y1, Y2 = topics_and_something_shared(4)
-    impute = partial(impute_labels_plus, refits=0, n_jobs=1)
+    asked = []
+
+    def impute(X, Y1, Y2, by_count=True):
+        asked.append(X.toarray().tobytes())
+        return impute_labels_plus(X, Y1, Y2, by_count=by_count, refits=0, n_jobs=1)
+
     told = [left_out_precision(X, Y1, Y2, impute, seed, n_jobs) for seed, n_jobs in ((0, 1), (0, 2), (1, 1))]
-    assert told[0] == told[1] != told[2]
+    left_out_precision(X, Y1, Y2, partial(impute, by_count=False), 0, 1)
+    assert told[0] == told[1]
+    assert asked[0] == asked[1] == asked[3] != asked[2]
+
+
+def test_memberships_and_zeros_count_once_or_not_at_all():
+    X, _, Y1, Y2 = topics_and_something_shared(5, n=200)
+    impute = partial(impute_labels_plus, refits=0, n_jobs=1)
+    expected = left_out_precision(X, Y1, Y2, impute, n_jobs=1)
+    twice, padded = Y1.copy(), csr(Y2.toarray() + 1)
+    twice.data[::3] = 2
+    padded.data -= 1  # zeros are stored, and yet not there
+    assert 0.3 < expected < 1
+    assert left_out_precision(X, twice, padded, impute, n_jobs=1) == expected
 
 
 @pytest.mark.parametrize("n_groups", [0, 1, 2])
 def test_too_few_groups_to_leave_any_out(n_groups):
-    """Nothing is asked, so nothing is told: 0, not a crash."""
-    X, Y1 = csr(np.eye(4)), csr(np.zeros((4, n_groups)))
-    Y2 = sp.csr_matrix((n_groups, 3), dtype=np.float32)
-    assert left_out_precision(X, Y1, Y2, impute_labels_plus, n_jobs=1) == 0
+    Y1 = csr(np.arange(4)[:, None] % max(n_groups, 1) == np.arange(n_groups))
+    with pytest.raises(ValueError, match=f"{n_groups} groups are too few to leave some out"):
+        left_out_precision(csr(np.eye(4)), Y1, csr(np.ones((n_groups, 3))), impute_labels_plus, n_jobs=1)

@@ -7,17 +7,17 @@ with job(snakemake.log[0], snakemake.threads) as log:
     from orchard.files import write_json
     from orchard.group_validation import left_out_precision
     from orchard.methods import make_imputation
+    from orchard.variants.labels import checked_imputed
 
     names, seed, threads = snakemake.wildcards, int(snakemake.wildcards.seed), snakemake.threads
     imputing = snakemake.params.impute
     impute, imputing["parameters"] = make_imputation(**imputing, seed=seed, threads=threads)
-    dataset = load_dataset(snakemake.input.data)
-    matrices = {
-        "X_train": dataset.X_train,
-        "Y1": load_csr(snakemake.input.Y1),
-        "Y2": load_csr(snakemake.input.Y2),
-    }
-    precision = 100 * left_out_precision(*matrices.values(), impute, seed, threads)
+    dataset, Y1, Y2 = load_dataset(snakemake.input.data), load_csr(snakemake.input.Y1), load_csr(snakemake.input.Y2)
+
+    def checked_impute(X, Y1, Y2):
+        return checked_imputed(impute(X, Y1, Y2), (X.shape[0], Y2.shape[1]))
+
+    precision = 100 * left_out_precision(dataset.X_train, Y1, Y2, checked_impute, seed, threads)
     write_json(
         snakemake.output.score,
         {
@@ -26,9 +26,13 @@ with job(snakemake.log[0], snakemake.threads) as log:
             "method": names.method,
             "seed": seed,
             "simulated": dataset.stats["simulated"],
-            "metrics": {"groups left out": precision},
+            "metrics": {"group precision": precision},
             "impute": imputing,
-            "data_sha256": {name: sha256_of_csr(matrix) for name, matrix in matrices.items()},
+            "data_sha256": {
+                "X_train": sha256_of_csr(dataset.X_train),
+                "Y1": sha256_of_csr(Y1),
+                "Y2": sha256_of_csr(Y2),
+            },
         },
     )
-    log.info("%s on %s (%s): groups left out %.2f", names.method, names.dataset, names.variant, precision)
+    log.info("%s on %s (%s): group precision %.2f", names.method, names.dataset, names.variant, precision)

@@ -1,4 +1,4 @@
-"""Kernels of EAGLE: one label after the other, never its embedding.
+"""Kernels of EAGLE: one label after the other; its embedding is never kept, and rarely asked.
 
 An embedding is a weighted sum of the label's samples, and Algorithm 1 asks it for nothing but which sample of a group
 is closest. So a label's state is two numbers per sample (`learn_label`), which tell where its cosine goes while the
@@ -96,8 +96,13 @@ def centred(product, total, mean, sample):
 
 
 @njit(nogil=True, cache=True)
-def read_members(X, mean, samples, begin, end, Q, S, totals, C, values, products):
-    """values[m] = ⟨F, xₘ⟩ and products[m] = ⟨S, xₘ⟩ for the members begin … end − 1; F = Q + C · S."""
+def read_group(X, mean, samples, begin, end, Q, S, totals, now, values, products, read_at):
+    """values[m] = ⟨F, xₘ⟩ and products[m] = ⟨S, xₘ⟩ for the members begin … end − 1, with F = Q + C · S.
+
+    now, read_at : (C, walked, path), see `since`.
+    """
+    C = now[0]
+    read_at[0], read_at[1], read_at[2] = now
     for m in range(begin, end):
         q, s = two_dots(X, samples[m], Q, S)
         products[m] = centred(s, totals[1], mean, samples[m])
@@ -155,13 +160,13 @@ def move_rows(X, mean, members, Q, S, totals, C, values, products, coefficients)
     for m in range(samples.size):
         if is_new[m]:
             sample, weight = samples[m], weights[m] if chosen[m] else -weights[m]
-            both = centred(dot(X, sample, S), totals[1], mean, sample)
+            around = centred(dot(X, sample, S), totals[1], mean, sample)
             add_row(X, mean, sample, weight, S, totals[1])
-            both += centred(dot(X, sample, S), totals[1], mean, sample)  # w · both = ‖S + wx‖² − ‖S‖²
+            around += centred(dot(X, sample, S), totals[1], mean, sample)  # w · around = ‖S + wx‖² − ‖S‖²
             if C > 0:
                 add_row(X, mean, sample, -C * weight, Q, totals[0])
-            turn += weight * (both - 2 * products[m])
-            square += weight * both
+            turn += weight * (around - 2 * products[m])
+            square += weight * around
             product += weight * values[m]
             coefficients[m] -= C * weight
     return np.sqrt(max(turn, 0.0)), square, product
@@ -178,8 +183,8 @@ def learn_label(X, mean, begins, n_groups, samples, weights, wanted, rule, scrat
 
     begins, samples, weights : the members of group j of the label are samples[begins[j] : begins[j + 1]], and so are
         their weights, the label's count in the group.
-    wanted : how many members of each group get the label. Values end in the right order for that: where nobody gets
-        it they are out of date, where one gets it the best is right, where several do all are exact.
+    wanted : how many members of each group get the label. Values are as good as that needs: where nobody or everybody
+        gets it they may be out of date, where one does the largest is that of the closest sample, else all are exact.
     rule : (T, λ, a bound of ‖x − x'‖ for any two samples).
     scratch : (Q (d,), S (d,), products (n,), chosen (n,), is_new (n,), read_at (m, 3)); Q and S are zeros, and zeros
         again on return.
@@ -207,21 +212,19 @@ def learn_label(X, mean, begins, n_groups, samples, weights, wanted, rule, scrat
         iterations = 0
     for t in range(iterations):
         norm = np.sqrt(square_F) if has_embedding else 1.0
-        tie = TIE * norm
+        tie, now = TIE * norm, (C, walked, path)
         changed = False
         for group in range(n_groups):
             begin, end = begins[group], begins[group + 1]
             steps, doubt = since(read_at[group], C, walked, diameter)
             is_read = t == 0
             if doubt > 1e-12 * norm and lead(begin, end, values, products, steps) <= doubt + 2 * tie:
-                read_members(X, mean, samples, begin, end, Q, S, totals, C, values, products)
-                read_at[group, 0], read_at[group, 1], read_at[group, 2] = C, walked, path
+                read_group(X, mean, samples, begin, end, Q, S, totals, now, values, products, read_at[group])
                 is_read, steps = True, 0.0
             if choose_closest(begin, end, values, products, steps, tie, chosen, is_new):
                 changed = True
                 if not is_read:  # what changes S has to be known exactly
-                    read_members(X, mean, samples, begin, end, Q, S, totals, C, values, products)
-                    read_at[group, 0], read_at[group, 1], read_at[group, 2] = C, walked, path
+                    read_group(X, mean, samples, begin, end, Q, S, totals, now, values, products, read_at[group])
         if changed:
             moved = samples[:n], weights, chosen, is_new
             turn, more_S, more_FS = move_rows(X, mean, moved, Q, S, totals, C, values, products, coefficients)
@@ -241,7 +244,7 @@ def learn_label(X, mean, begins, n_groups, samples, weights, wanted, rule, scrat
         C += added
         walked += added * path
         has_embedding = square_F > 1e-12 * before
-        if not has_embedding or square_F > 1e200:  # F grows by up to 1 + λ a step
+        if not has_embedding or square_F > 1e20:  # F grows by up to 1 + λ a step
             scale = 1 / np.sqrt(square_F) if has_embedding else 0.0
             Q *= scale
             totals[0] *= scale
@@ -249,15 +252,15 @@ def learn_label(X, mean, begins, n_groups, samples, weights, wanted, rule, scrat
             coefficients[:n] *= scale
             read_at[:n_groups, :2] *= scale
             C, walked, FS, square_F = C * scale, walked * scale, FS * scale, square_F * scale * scale
-    norm = np.sqrt(square_F) if has_embedding else 1.0
+    norm, now = np.sqrt(square_F) if has_embedding else 1.0, (C, walked, path)
     for group in range(n_groups):
         begin, end = begins[group], begins[group + 1]
         steps, doubt = since(read_at[group], C, walked, diameter)
-        is_known = doubt <= 1e-12 * norm or wanted[group] == 0
+        is_known = doubt <= 1e-12 * norm or wanted[group] == 0 or wanted[group] >= end - begin
         if not is_known and wanted[group] == 1:
             is_known = lead(begin, end, values, products, steps) > doubt + 2 * TIE * norm
         if not is_known:
-            read_members(X, mean, samples, begin, end, Q, S, totals, C, values, products)
+            read_group(X, mean, samples, begin, end, Q, S, totals, now, values, products, read_at[group])
             steps = 0.0
         for m in range(begin, end):
             values[m] = (values[m] + steps * products[m]) / norm

@@ -44,8 +44,8 @@ def impute_labels(
     by_count : a label that a group has r times goes to its r closest samples instead of the closest one.
 
     Ties inside Algorithm 1 choose every closest sample, as the paper has it; a label goes to the lowest sample id of
-    them. Memory holds a copy of X with unit rows; a thread a vector of d numbers and a few of the number of samples of
-    the most frequent label's groups.
+    them. Memory holds a copy of X with unit rows; a thread two vectors of d numbers, three of the number of groups,
+    and a few of the number of samples of the most frequent label's groups.
     The result does not depend on `n_jobs` (all cores by default).
     """
     check_parameter("by_count", by_count, bool)

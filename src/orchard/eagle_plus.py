@@ -285,4 +285,4 @@ def out_of_fold_scores(
     filled = np.flatnonzero(np.diff(Y1.indptr))
     part[filled] = part_of_group[Y1.indices[Y1.indptr[filled]]]
     held_out = (part == number for number in range(FOLDS))
-    return sum(scores_of_unseen(X, ~mask, Y[~mask], mask, random_state, n_jobs) for mask in held_out)
+    return sum(scores_of_unseen(X, mask, Y[~mask], random_state, n_jobs) for mask in held_out)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 
+from orchard.eagle import checked_groups
 from orchard.linear.estimators import XRLinear
 
 LEFT_OUT = 0.2  # of the groups, to validate an imputation
@@ -27,26 +28,31 @@ def left_out_precision(
 
     impute : a function of X, Y1 and Y2 that returns Y; it sees neither those groups nor their samples.
     """
+    X, Y1, Y2 = checked_groups(X, Y1, Y2)
+    Y1.data[:] = 1  # a sample is in a group or it is not, however often
     m = Y1.shape[1]
+    n_left_out = round(LEFT_OUT * m)
+    if n_left_out == 0:
+        raise ValueError(f"{m} groups are too few to leave some out")
     left_out = np.zeros(m, bool)
-    left_out[np.random.default_rng(random_state).permutation(m)[: round(LEFT_OUT * m)]] = True
-    held_out = Y1 @ left_out.astype(np.float32) > 0
-    Y = impute(X[~held_out], Y1[~held_out][:, ~left_out], Y2[~left_out])
-    scores = scores_of_unseen(X, ~held_out, Y, held_out, random_state, n_jobs)
+    left_out[np.random.default_rng(random_state).permutation(m)[:n_left_out]] = True
+    unseen = Y1 @ left_out.astype(np.float32) > 0
+    Y = impute(X[~unseen], Y1[~unseen][:, ~left_out], Y2[~left_out])
+    scores = scores_of_unseen(X, unseen, Y, random_state, n_jobs)
     return group_precision(scores, Y1[:, left_out], Y2[left_out])
 
 
 def scores_of_unseen(
-    X: sp.csr_matrix, seen: np.ndarray, Y: sp.csr_matrix, unseen: np.ndarray, random_state: int, n_jobs: int | None
+    X: sp.csr_matrix, unseen: np.ndarray, Y: sp.csr_matrix, random_state: int, n_jobs: int | None
 ) -> sp.csr_matrix:
-    """Scores of the best labels of the rows `unseen` of X, by XR-Linear on the rows `seen` and their labels Y.
+    """Scores of the best labels of some rows of X, by XR-Linear on all other rows, whose labels are Y.
 
-    seen, unseen : masks of the rows.  Returns CSR float32 with all rows of X, empty but for the unseen ones.
+    unseen : a mask of the rows to score.  Returns CSR float32 with all rows of X, empty but for these.
     """
     shape = X.shape[0], Y.shape[1]
-    if not seen.any() or not unseen.any():
+    if unseen.all() or not unseen.any():
         return sp.csr_matrix(shape, dtype=np.float32)
-    model = XRLinear(beam=BEAM, random_state=random_state, n_jobs=n_jobs).fit(X[seen], Y)
+    model = XRLinear(beam=BEAM, random_state=random_state, n_jobs=n_jobs).fit(X[~unseen], Y)
     ids, scores = model.predict_topk(X[unseen], k=min(LABELS_SCORED, Y.shape[1]))
     reached = ids >= 0
     rows = np.repeat(np.flatnonzero(unseen), reached.sum(axis=1))

@@ -108,7 +108,7 @@ def test_labels_of_groups_imputed_in_ones_own_way(checkout):
     done = checkout.snakemake(*targets, validated)
     assert done.returncode == 0, done.stdout + done.stderr
     mine, eagle = (json.loads((checkout.folder / target).read_text()) for target in targets)
-    assert 0 < json.loads((checkout.folder / validated).read_text())["metrics"]["groups left out"] < 100
+    assert 0 < json.loads((checkout.folder / validated).read_text())["metrics"]["group precision"] < 100
     assert mine["impute"] == {"function": "mine.to_all", "parameters": {"random_state": 3}}
     assert eagle["impute"]["parameters"]["iterations"] == 20
     assert mine["metrics"]["imputed recall"] == 100 > eagle["metrics"]["imputed recall"]
@@ -121,6 +121,8 @@ def test_labels_of_groups_imputed_in_ones_own_way(checkout):
     done = checkout.snakemake("--dry-run", "results/runs/smoke-sim/clean/eagle/seed-3/score.json")
     assert done.returncode != 0
     assert "method 'eagle' imputes labels of groups: its variant must be aggregated/…, not clean" in done.stdout
+    done = checkout.snakemake("--dry-run", validated.replace("aggregated/random-4", "clean"))
+    assert "its variant must be aggregated/…, not clean" in done.stdout
     done = checkout.snakemake("--dry-run", validated.replace("to-all", "parabel"))
     assert done.returncode != 0
     assert "method 'parabel' imputes no labels (no `impute`): there is nothing to validate" in done.stdout

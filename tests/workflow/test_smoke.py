@@ -170,6 +170,7 @@ OF_STATISTICS = {name: 1 for name in ARTEFACTS if "table" in name and name not i
 # of them seven methods of our own. All that impute are validated on that one.
 OF_PLUS = {"run": 4, "eagle-beyond": 1, "validate": 4, "eagle-choices": 1}
 VALIDATED = {"validate": 2 + 7, "eagle-choices": 1}
+OF_EAGLE = {"run": 6 + 7} | OF_DECREMENTS | dict.fromkeys(("eagle-table2", "eagle-table5", "eagle-beyond"), 1)
 RUN, BUILT, GROUPED = {"run": 6 + 9 + 7}, {"tree": 5 + 3}, {"aggregate": 3}
 
 
@@ -190,7 +191,9 @@ RUN, BUILT, GROUPED = {"run": 6 + 9 + 7}, {"tree": 5 + 3}, {"aggregate": 3}
         ("src/orchard/linear/_solver_kernels.py", RUN | OF_RUNS | VALIDATED),  # trees stay
         ("src/orchard/linear/search.py", RUN | OF_RUNS | VALIDATED),
         ("src/orchard/trees/builders.py", BUILT | RUN | OF_RUNS | VALIDATED),
+        ("src/orchard/_eagle_kernels.py", OF_EAGLE | VALIDATED),
         ("src/orchard/eagle_plus.py", OF_PLUS),
+        ("src/orchard/group_validation.py", OF_PLUS | VALIDATED),
         ("src/orchard/baselines.py", {}),
         ("workflow_scripts/label_count_figure.py", {"otseq2set-fig4": 1}),
     ],

@@ -11,7 +11,7 @@ from orchard.trees import _embedding_kernels as kernels
 
 
 def unit_rows(matrix: sp.csr_matrix, copy: bool = True) -> sp.csr_matrix:
-    """Scale every row to unit L2 norm, as float32; an empty row stays empty."""
+    """Scale every row to unit L2 norm, as float32; an empty row stays empty. copy=False: a float32 matrix in place."""
     matrix = sp.csr_matrix(matrix, dtype=np.float32, copy=copy)
     kernels.divide_rows(matrix.indptr, matrix.data, _norms(matrix))
     return matrix

@@ -21,7 +21,7 @@ def with_labels(dataset: Dataset, files: dict, impute: Callable | None = None) -
     """
     labels = {name: load_csr(path) for name, path in files.items()}
     if "Y1" in labels and impute:
-        return dataset, _checked(impute(dataset.X_train, labels["Y1"], labels["Y2"]), dataset.Y_train.shape)
+        return dataset, checked_imputed(impute(dataset.X_train, labels["Y1"], labels["Y2"]), dataset.Y_train.shape)
     if "Y1" in labels:
         product = (labels["Y1"] @ labels["Y2"]).tocsr()
         product.sort_indices()
@@ -33,7 +33,7 @@ def with_labels(dataset: Dataset, files: dict, impute: Callable | None = None) -
     return dataset, dataset.Y_train
 
 
-def _checked(Y, shape: tuple[int, int]) -> sp.csr_matrix:
+def checked_imputed(Y, shape: tuple[int, int]) -> sp.csr_matrix:
     """What a function of anybody's returned, as binary CSR; refused if it cannot be the labels of the samples."""
     try:
         Y = checked_incidence(Y, "the imputed Y")
