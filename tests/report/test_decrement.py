@@ -3,11 +3,13 @@
 import csv
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from orchard.config import load_yaml
 from orchard.errors import ConfigError
-from orchard.report.decrement import decrement, decrement_figure, published_points
+from orchard.report.decrement import Point, _draw, _measured_note, decrement, decrement_figure, published_points
 from orchard.report.published import read_published
 from orchard.report.rows import resolve_rows
 
@@ -152,3 +154,16 @@ def test_the_papers_curves_come_from_table_5():
                 points = published_points(mine, oracle, "eurlex-4k", metric, table)
                 assert [point.at for point in points] == places
                 assert points[0].oracle == {"P@1": 82.71, "P@3": 69.42, "P@5": 58.14}[metric]
+
+
+def test_no_measured_line_crosses_a_setting_that_was_not_run():
+    """Points at 1, 2 and 4, and 3 not run: the curve breaks there, and the figure says why."""
+    panel = Figure().subplots()
+    points = [Point.of(at, 50, None, 100, "measured") for at in (1, 2, 4)]
+    curve = _draw(panel, points, [], False, [3], "black", "o")["measured"]
+    places, heights = curve.lines[0].get_data()
+    np.testing.assert_array_equal(places, [1, 2, 3, 4])
+    np.testing.assert_array_equal(heights.astype(float), [50, 50, np.nan, 50])
+    assert "broken" in _measured_note([{"from": "laptop"}], [{"seed": 0}])
+    assert _measured_note([{}], [{"seed": 0}]).endswith("Measured: seed 0.")
+    assert "means over up to 2 seeds" in _measured_note([{}], [{"seed": 0}, {"seed": 1}])

@@ -220,7 +220,7 @@ def test_a_table_beyond_the_paper_compares_a_row_with_the_best_of_others():
     assert table.header == ["data set", "setting", "method", "source", "P@1", "PSP@1"]
     assert table.rows[-1] == ["small", "S", "new", "measured", "72.00", "30.00"]
     assert table.notes[-1] == (
-        "new is ahead of the best of old, older in 1 of 2 comparisons; not in: small, S, PSP@1 (+0.00)."
+        "new is ahead of the best of old; older in 1 of 2 comparisons; not in: small, S, PSP@1 (+0.00)."
     )
     assert not any("paper" in note for note in table.notes)
     artefact["compare"]["metrics"] = ["P@1"]

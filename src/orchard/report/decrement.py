@@ -87,7 +87,8 @@ def decrement_figure(artefact: dict, scores: list[dict], published_csv, outputs)
                 ours = measured_points(mine, oracle, dataset, metric, scores)
                 theirs = [] if simulated[dataset] else published_points(mine, oracle, dataset, metric, published)
                 whole = len(theirs) == len(mine)  # else only some places are published, and no line joins them
-                curves = _draw(panel, ours, theirs, whole, *LOOKS[number])
+                gaps = [row["at"] for row in mine if run_of(row, dataset) is None]
+                curves = _draw(panel, ours, theirs, whole, gaps, *LOOKS[number])
                 drawn = {(number, name, source): curve for source, curve in curves.items()} | drawn
                 records += [
                     [letter, dataset, axis, _short(point.at), name, metric, point.source, point.run, *_numbers(point)]
@@ -95,7 +96,8 @@ def decrement_figure(artefact: dict, scores: list[dict], published_csv, outputs)
                 ]
             if simulated[dataset]:
                 mark_simulated(panel)
-    _explain(figure, drawn, artefact.get("notes", []) if any(row[6] == "published" for row in records) else [])
+    notes = artefact.get("notes", []) if any(row[6] == "published" for row in records) else []
+    _explain(figure, drawn, [*notes, _measured_note(lines, scores)])
     save_figure(figure, outputs["png"], outputs["svg"])
     write_csv(outputs["csv"], CSV_HEADER, records)
 
@@ -149,16 +151,30 @@ def _prepare(panel, title: str, axis: str, metric: str, rows: list[dict]) -> Non
     panel.axhline(0, color="black", linewidth=0.6)
 
 
-def _draw(panel, ours: list[Point], theirs: list[Point], joined: bool, color: str, marker: str) -> dict:
-    """Draw the curves of one method in one panel; returns {source: what a legend shows}."""
+def _measured_note(rows: list[dict], scores: list[dict]) -> str:
+    """How many runs are behind a measured point, and why a curve may be broken."""
+    seeds = sorted({score["seed"] for score in scores})
+    told = f"seed {seeds[0]}" if len(seeds) == 1 else f"means over up to {len(seeds)} seeds ± their standard deviation"
+    broken = "; broken where a setting is run from a larger scale on" if any("from" in row for row in rows) else ""
+    return f"Decrement: 100 · (1 − precision / that of the oracle). Measured: {told}{broken}."
+
+
+def _draw(
+    panel, ours: list[Point], theirs: list[Point], joined: bool, gaps: list[float], color: str, marker: str
+) -> dict:
+    """Draw the curves of one method in one panel; returns {source: what a legend shows}.
+
+    joined : a line joins the published points.  gaps : places that were not run, which no measured line crosses.
+    """
     drawn = {}
     if theirs:
         places, heights = zip(*((point.at, point.decrement) for point in theirs), strict=True)
         look = {"linestyle": (0, (4, 2)) if joined else "none", "linewidth": 1, "markerfacecolor": "none"}
         (drawn["published"],) = panel.plot(places, heights, marker=marker, markersize=6, color=color, **look)
     if ours:
-        places, heights = zip(*((point.at, point.decrement) for point in ours), strict=True)
-        spreads = [point.spread or 0 for point in ours]
+        points = [(point.at, point.decrement, point.spread or 0) for point in ours]
+        points += [(at, float("nan"), 0) for at in gaps]
+        places, heights, spreads = zip(*sorted(points), strict=True)
         drawn[ours[0].source] = panel.errorbar(
             places, heights, spreads if any(spreads) else None, marker=marker, markersize=4, color=color, capsize=2
         )

@@ -213,7 +213,7 @@ def compare_note(compare: dict, of_setting: dict[tuple, dict[str, Measured]], me
                 missing.update(name for name in compare["with"] if name in lines and metric not in lines[name].values)
     if not total:
         return []
-    names = ", ".join(compare["with"])
+    names = "; ".join(compare["with"])
     told = f"{compare['row']} is ahead of the best of {names} in {total - len(behind)} of {total} comparisons"
     without = f" (somewhere without a number: {', '.join(sorted(missing))})" if missing else ""
     return [f"{told}{without}{'; not in: ' if behind else ''}{'; '.join(behind)}."]
