@@ -150,14 +150,17 @@ def plain_beam(model, x, settings, n_levels=None):
 
 
 def plain_labels(model, x, settings, leaves=None):
-    """{label: [(score, depth) of every copy]} of the given leaves [(log score, node)]: by default those of the beam."""
+    """{label: [(log score of the path, log gain, depth) of every copy]} of some leaves [(log score, node)].
+
+    By default those of the beam. A label alone in its leaf has no classifier, and no gain: NaN.
+    """
     tree, found = model.tree, {}
     for score, leaf in plain_beam(model, x, settings) if leaves is None else leaves:
         labels = tree.labels_of(leaf)
         edges = edge_scores(model, x, leaf, settings.combiner) if labels.size > 1 else None
         for place, label in enumerate(labels):
-            total = score if edges is None else settings.discount * score + edges[place]
-            found.setdefault(int(label), []).append((np.exp(total), tree.depth[leaf]))
+            path, gain = (score, np.nan) if edges is None else (settings.discount * score, edges[place])
+            found.setdefault(int(label), []).append((path, gain, tree.depth[leaf]))
     return found
 
 
@@ -177,9 +180,14 @@ def plain_topk(models, x, settings, everything=False):
     for model in models:
         leaves = every_leaf(model, x, settings) if everything else None
         for label, copies in plain_labels(model, x, settings, leaves).items():
-            scores, depths = zip(*copies, strict=True)
-            merge = np.max if settings.merge == "max" else np.mean
-            merged.setdefault(label, []).append((merge(scores), np.mean(depths)))
+            paths, gains, depths = map(np.array, zip(*copies, strict=True))
+            scores, said = np.exp(paths + np.nan_to_num(gains)), gains[~np.isnan(gains)]
+            score = {
+                "mean": np.mean(scores),
+                "max": np.max(scores),
+                "best-path": np.exp(paths.max() + (said.mean() if said.size else 0)),
+            }[settings.merge]
+            merged.setdefault(label, []).append((score, np.mean(depths)))
     return {
         label: (sum(score for score, _ in found) / len(models), np.mean([depth for _, depth in found]))
         for label, found in merged.items()

@@ -224,6 +224,18 @@ def test_threads_may_share_an_estimator(fitted, data):
             np.testing.assert_array_equal(found[1], expected[1])
 
 
+def test_queries_may_have_a_beam_of_their_own(fitted, data):
+    """Predictions are those of that beam; the matcher's matrix is that of training."""
+    other = clone(fitted).fit(*data)
+    narrow = other.set_params(query_beam=1)
+    expected = clone(fitted).fit(*data).set_params(beam=1)
+    np.testing.assert_array_equal(narrow.predict_topk(data[0], 9)[0], expected.predict_topk(data[0], 9)[0])
+    np.testing.assert_array_equal(narrow.predict(data[0]).toarray(), expected.predict(data[0]).toarray())
+    np.testing.assert_array_equal(narrow.match(data[0]).toarray(), fitted.match(data[0]).toarray())
+    with pytest.raises(ValueError, match="beam must be at least 1, not 0"):
+        narrow.set_params(query_beam=0).predict_topk(data[0])
+
+
 def test_what_is_not_fitted_says_so(data):
     """Each method, with the way out."""
     for do in (lambda e: e.predict_topk(data[0]), lambda e: e.predict(data[0]), lambda e: e.match(data[0])):
@@ -242,7 +254,15 @@ WRONG = [
     *[("C_positive", value) for value in (0, np.nan)],
     *[("tolerance", value) for value in (0, -1.0)],
     *[("bias", -1.0), ("threshold", -0.1), ("max_iterations", 0), ("loss", "hinge"), ("negatives", "none")],
-    *[("beam", 0), ("combiner", "sum"), ("discount", 0.0), ("merge", "sum"), ("n_trees", 0), ("max_leaf", 0)],
+    *[
+        ("beam", 0),
+        ("query_beam", "3"),
+        ("combiner", "sum"),
+        ("discount", 0.0),
+        ("merge", "sum"),
+        ("n_trees", 0),
+        ("max_leaf", 0),
+    ],
     *[("max_model_gb", value) for value in (0, -5, np.inf, np.nan, "5", True)],
     *[("n_splits", 1), ("random_state", None), ("random_state", 1.5), ("random_state", True)],
 ]

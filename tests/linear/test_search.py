@@ -58,10 +58,10 @@ def test_a_narrow_beam_keeps_the_best_of_every_level(seed, beam, combiner, norma
     assert_topk(models, X, 35, how)
 
 
-@given(st.integers(0, 10_000), st.integers(1, 12), st.sampled_from(["mean", "max"]))
+@given(st.integers(0, 10_000), st.integers(1, 12), st.sampled_from(["mean", "max", "best-path"]))
 @settings(max_examples=20)
 def test_copies_of_a_label_are_merged(seed, beam, merge):
-    """Only the copies that were reached count; their mean or their best, and the mean of their depths."""
+    """Only the copies that were reached count: by one of three rules, and with the mean of their depths."""
     models, X = random_models(seed, copies=2)
     assert_topk(models, X, 25, SearchSettings(beam=beam, merge=merge))
 

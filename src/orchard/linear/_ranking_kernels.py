@@ -6,7 +6,7 @@ from numba import njit
 from orchard.linear._scoring_kernels import hits_of, log_gain, margins_alone, margins_of_pairs, scoring_room
 from orchard.linear._search_kernels import beam_search, by_bundle, insert_best, row_scales
 
-MEAN, MAX = 0, 1  # how several copies of a label become one
+MEAN, MAX, BEST_PATH = 0, 1, 2  # how several copies of a label become one
 SKIPPED = -1  # in place of where margins begin: there are none
 ROUNDING = np.float32(1e-5)  # more than what rounding adds to a score, as a share of it
 SMALLEST = np.float32(1e-30)  # sums below are rounded by larger shares
@@ -144,10 +144,14 @@ def labels_of_tree(
     sums,
     copies,
     sum_of_depths,
+    best_paths,
+    classifiers,
 ):
-    """All labels that each row reached in one tree, copies merged by their mean or maximum over those reached.
+    """All labels that each row reached in one tree, copies merged over those reached.
 
-    sums, sum_of_depths : float32 (n_labels,), copies : int32 (n_labels,), zeros; zeros again on return.
+    By their mean, by their maximum, or as exp(best log score of a path + mean log gain of the label's classifiers).
+    A copy alone in its leaf has no classifier.
+    sums, sum_of_depths, best_paths : float32 (n_labels,), copies, classifiers : int32, zeros; zeros again on return.
     Returns (bad row or −1, indptr, labels, scores, depths); a label's depth is the mean over the copies reached.
     """
     label_indptr, label_indices, node_depths = labels
@@ -175,21 +179,30 @@ def labels_of_tree(
             first_label = label_indptr[node]
             for number in range(label_indptr[node + 1] - first_label):
                 label = label_indices[first_label + number]
-                log_score = beam_scores[query, place]
+                path, gain = beam_scores[query, place], np.float32(0)
                 if begin != SKIPPED:
-                    log_score = discount * log_score + log_gain(margins[begin + number], combiner)
-                score = np.exp(log_score)
+                    path, gain = discount * path, log_gain(margins[begin + number], combiner)
+                    classifiers[label] += 1
                 if copies[label] == 0:
                     found[n_found] = label
                     n_found += 1
+                    best_paths[label] = path
                 copies[label] += 1
-                sums[label] = max(sums[label], score) if merge == MAX else sums[label] + score
+                if merge == BEST_PATH:
+                    best_paths[label] = max(best_paths[label], path)
+                    sums[label] += gain
+                else:
+                    score = np.exp(path + gain)
+                    sums[label] = max(sums[label], score) if merge == MAX else sums[label] + score
                 sum_of_depths[label] += node_depths[node]
         for place in range(indptr[query], n_found):
             label = found[place]
             scores[place] = sums[label] if merge == MAX else sums[label] / copies[label]
+            if merge == BEST_PATH:
+                scores[place] = np.exp(best_paths[label] + sums[label] / max(classifiers[label], 1))
             depths[place] = sum_of_depths[label] / copies[label]
             sums[label], sum_of_depths[label], copies[label] = 0, 0, 0
+            best_paths[label], classifiers[label] = 0, 0
         indptr[query + 1] = n_found
     return bad_row, indptr, found[:n_found], scores[:n_found], depths[:n_found]
 

@@ -9,10 +9,11 @@ import scipy.sparse as sp
 
 from orchard.errors import FormatError
 from orchard.linear import search
-from orchard.linear.inputs import check_parameter, checked_training, checked_X, refuse_not_finite
+from orchard.linear.inputs import check_parameter, checked_incidence, checked_training, checked_X, refuse_not_finite
 from orchard.linear.search import SearchSettings
+from orchard.linear.search_report import search_report
 from orchard.linear.storage import load_models, save_models
-from orchard.linear.training import NEGATIVES, ModelSize, SolverSettings, train_tree
+from orchard.linear.training import NEGATIVES, KeptMatcher, ModelSize, SolverSettings, train_tree
 from orchard.threads import n_threads
 from orchard.trees.bonsai_embeddings import KINDS, bonsai_embeddings
 from orchard.trees.builders import balanced_label_tree, kmeans_label_tree, merged_label_tree
@@ -35,6 +36,7 @@ class TreeEstimator:
     max_model_gb : `fit` stops with an OversizedModel as soon as its weights exceed this size, of `model_bytes_`, in GB
         of 10⁹ bytes; None for no limit.
     beam, combiner, discount, merge, normalise : the search, see `SearchSettings`.
+    query_beam : the beam of predictions, where it is not that of training (the matcher's negatives) and of `match`.
     random_state : an integer; the same one gives the same model, whatever n_jobs (None: all cores) is.
 
     Attributes after `fit` or `load`: models_ (one TreeModel per tree), n_labels_, n_features_in_.
@@ -52,6 +54,7 @@ class TreeEstimator:
     negatives: str = "tfn"
     max_model_gb: float | None = None
     beam: int = 10
+    query_beam: int | None = None
     combiner: str = "l3-hinge"
     discount: float = 1.0
     merge: str = "mean"
@@ -84,6 +87,7 @@ class TreeEstimator:
         n_threads(self.n_jobs)
         self._solver()
         self._search()
+        self._query_search()
 
     def _solver(self) -> SolverSettings:
         return SolverSettings(
@@ -98,6 +102,10 @@ class TreeEstimator:
 
     def _search(self) -> SearchSettings:
         return search.search_settings(self.beam, self.combiner, self.discount, self.merge, self.normalise)
+
+    def _query_search(self) -> SearchSettings:
+        beam = self.beam if self.query_beam is None else self.query_beam
+        return search.search_settings(beam, self.combiner, self.discount, self.merge, self.normalise)
 
     # ---- scikit-learn's protocol
 
@@ -124,21 +132,28 @@ class TreeEstimator:
         X, Y = self._checked(X, Y)
         return self._built(X, Y)
 
-    def fit(self, X, Y, trees: list[LabelTree] | None = None) -> "TreeEstimator":
+    def fit(
+        self, X, Y, trees: list[LabelTree] | None = None, matchers: list[KeptMatcher] | None = None
+    ) -> "TreeEstimator":
         """Train on X (n, d), anything that scipy makes CSR of, and Y (n, n_labels), whose entries are the labels.
 
         trees : train over these trees instead of building some.
+        matchers : one for each of `trees`, whose inner nodes they are; only the labels in the leaves are trained.
         """
         X, Y = self._checked(X, Y)
         trees = self._built(X, Y) if trees is None else list(trees)
         if not trees or any(tree.n_labels != Y.shape[1] for tree in trees):
             raise ValueError(f"trees must be at least one LabelTree over the {Y.shape[1]} labels of Y")
+        matchers = [None] * len(trees) if matchers is None else list(matchers)
+        if len(matchers) != len(trees):
+            raise ValueError(f"{len(matchers)} matchers for {len(trees)} trees")
         size = None if self.max_model_gb is None else ModelSize(self.max_model_gb, trees)
         how, where, models = self._solver(), self._search(), []
         for number, tree in enumerate(trees):
             logger.info("training tree %d of %d: %r", number + 1, len(trees), tree)
             seed = self.random_state * len(trees) + number
-            models.append(train_tree(X, Y, tree, how, seed, self.negatives, where, self.n_jobs, size))
+            kept = matchers[number]
+            models.append(train_tree(X, Y, tree, how, seed, self.negatives, where, self.n_jobs, size, kept))
         self._keep(models)
         return self
 
@@ -174,7 +189,7 @@ class TreeEstimator:
             raise ValueError(f"k must be at least 1, not {k}")
         models = self._fitted()
         X = checked_X(X, self.n_features_in_)
-        ids, scores, depths = search.topk(models, X, k, self._search(), self.n_jobs)
+        ids, scores, depths = search.topk(models, X, k, self._query_search(), self.n_jobs)
         return (ids, scores, depths) if return_depths else (ids, scores)
 
     def predict(self, X, threshold: float = 0.5) -> sp.csr_matrix:
@@ -183,7 +198,8 @@ class TreeEstimator:
         X = checked_X(X, self.n_features_in_)
         refuse_not_finite(X, "X")
         reachable = sum(
-            min(self.beam, model.tree.n_leaves) * int(np.diff(model.tree.label_indptr).max()) for model in models
+            min(self._query_search().beam, model.tree.n_leaves) * int(np.diff(model.tree.label_indptr).max())
+            for model in models
         )
         labels, sizes, k = [], [], 16
         for first in range(0, X.shape[0], _ROWS_AT_ONCE):
@@ -210,6 +226,12 @@ class TreeEstimator:
         X = checked_X(X, self.n_features_in_)
         parts = [search.match(model, X, self._search(), self.n_jobs) for model in models]
         return parts[0] if len(parts) == 1 else sp.hstack(parts, format="csr")
+
+    def search_report(self, X, Y) -> dict[str, float]:
+        """What queries X (n, d) ask, and which of their labels, Y (n, n_labels), they reach; see `search_report`."""
+        models = self._fitted()
+        X, Y = checked_X(X, self.n_features_in_), checked_incidence(Y, "Y")
+        return search_report(models, X, Y, self._query_search(), self.n_jobs)
 
     def _fitted(self):
         if not hasattr(self, "models_"):

@@ -16,7 +16,7 @@ from orchard.threads import n_threads
 
 # Every combiner turns margins into a score Π g(z) down the path; 'l2-hinge' is Parabel's, 'l3-hinge' XR-Linear's.
 COMBINERS = {f"l{power}-hinge": power for power in range(1, 6)} | {"sigmoid": LOG_SIGMOID}
-MERGES = {"mean": _ranking_kernels.MEAN, "max": _ranking_kernels.MAX}
+MERGES = {"mean": _ranking_kernels.MEAN, "max": _ranking_kernels.MAX, "best-path": _ranking_kernels.BEST_PATH}
 # Queries go down the tree together: so many that a node's weights, once in the cache, serve a few dozen of them.
 QUERIES_OF_A_LEAF = 128
 SCORES_AT_ONCE = 1 << 23  # of a thread: 32 MB
@@ -30,7 +30,8 @@ class SearchSettings:
 
     beam : nodes kept on every level.  combiner : one of COMBINERS, what a margin z adds to the score of a path.
     discount : log score of a path = discount · that of its parent + log g(z); below 1 upper levels say less (Bonsai).
-    merge : copies of a label in several leaves of a tree count with their 'mean' (disentangle) or their 'max'.
+    merge : copies of a label in several leaves of a tree count with their 'mean' (disentangle) or their 'max'; or with
+        the 'best-path' to any of them, times the geometric mean of what the label's own classifiers say there.
     normalise : scale queries to unit length, as the training samples were.
     """
 
@@ -85,7 +86,7 @@ def topk(
         _refuse(_ranking_kernels.best_of_tree(*rows, *models[0].for_search, *how, *results))
 
     def several_trees(first, last):
-        scratch = _label_scratch(models[0].tree.n_labels)
+        *scratch, best_paths, classifiers = _label_scratch(models[0].tree.n_labels)
         if last - first == 1 and at_once:
             for_search = tuple(model.for_search for model in models)
             row = arrays, first, settings.normalise
@@ -95,7 +96,7 @@ def topk(
         for model in models:
             rows = arrays, first, last, settings.normalise
             bad_row, *lists = _ranking_kernels.labels_of_tree(
-                *rows, *model.for_search, *how, MERGES[settings.merge], *scratch
+                *rows, *model.for_search, *how, MERGES[settings.merge], *scratch, best_paths, classifiers
             )
             _refuse(bad_row)
             found.append(lists)
@@ -166,10 +167,11 @@ def match(model: TreeModel, X: sp.csr_matrix, settings: SearchSettings, n_jobs: 
 _of_thread = threading.local()
 
 
-def _label_scratch(n_labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Three zeros per label for this thread; the kernels leave them zero, so one allocation serves all queries."""
+def _label_scratch(n_labels: int) -> tuple[np.ndarray, ...]:
+    """Five zeros per label for this thread; the kernels leave them zero, so one allocation serves all queries."""
     if getattr(_of_thread, "scratch", None) is None or _of_thread.scratch[0].size < n_labels:
-        _of_thread.scratch = tuple(np.zeros(n_labels, kind) for kind in (np.float32, np.int32, np.float32))
+        kinds = np.float32, np.int32, np.float32, np.float32, np.int32
+        _of_thread.scratch = tuple(np.zeros(n_labels, kind) for kind in kinds)
     return _of_thread.scratch
 
 

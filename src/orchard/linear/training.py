@@ -128,6 +128,32 @@ class ModelSize:
             )
 
 
+@dataclass(frozen=True)
+class KeptMatcher:
+    """The inner nodes of a trained tree, to be kept as they are in a tree with other labels in its leaves.
+
+    nodes : int64, for every node of the other tree which one of `model.tree` it is (`LabelTree.nodes_above`).
+    """
+
+    model: TreeModel
+    nodes: np.ndarray
+
+    def check(self, tree: LabelTree) -> None:
+        old = self.model.tree
+        fits = self.nodes.size == tree.n_nodes and self.nodes[0] == 0 and np.diff(self.nodes).min(initial=1) > 0
+        fits = fits and self.nodes[-1] < old.n_nodes and np.array_equal(tree.is_leaf, old.is_leaf[self.nodes])
+        if not fits or not np.array_equal(self.nodes[tree.parent[1:]], old.parent[self.nodes[1:]]):
+            raise ValueError("the matcher to keep was trained on another tree")
+
+    def classifiers_of(self, tree: LabelTree, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Of a node of `tree`, one output per child that is left: (output_indptr, features, weights, biases)."""
+        W, biases = self.model.weights_of(self.nodes[node])
+        children = self.nodes[tree.children[node] : tree.children[node + 1]]
+        outputs = children - self.model.tree.children[self.nodes[node]]
+        W = W.tocsc()[:, outputs]
+        return W.indptr.astype(np.int64), W.indices.astype(np.int32), W.data, biases[outputs]
+
+
 class TreeTrainer:
     """Trains the nodes of a tree, on any samples, in the order of their numbers; threads do not change the result.
 
@@ -165,6 +191,17 @@ class TreeTrainer:
         ends = np.cumsum(self.bundles.n_nodes)
         groups = [self.bundles.order[ends[one] - self.bundles.n_nodes[one] : ends[one]] for one in bundles]
         self._train(groups, self.of_nodes, n_jobs)
+
+    def keep(self, matcher: KeptMatcher) -> None:
+        """Take the classifiers of all inner nodes from another model; those of the leaves are still to be trained."""
+        matcher.check(self.tree)
+        for node in np.flatnonzero(~self.tree.is_leaf):
+            bundle = self.bundles.of_node[node]
+            piece = matcher.classifiers_of(self.tree, node)
+            self._pieces.setdefault(bundle, []).append(piece)
+            self._n_missing[bundle] -= 1
+            if self.size:
+                self.size.add(self._growth(node, features=piece[1]), piece[3].size)
 
     def train_nodes(self, nodes: np.ndarray, samples_of: Lists, n_jobs: int) -> None:
         """Train these nodes one by one, each on its list of samples; those of a bundle in ascending order."""
@@ -331,6 +368,7 @@ def train_tree(
     search: SearchSettings | None = None,
     n_jobs: int | None = None,
     size: ModelSize | None = None,
+    matcher: KeptMatcher | None = None,
 ) -> TreeModel:
     """Train the classifiers of all nodes of a tree.
 
@@ -339,20 +377,25 @@ def train_tree(
         'man', matcher-aware: those whose beam (`search`) reaches the node, level by level, with the levels above
         trained already; 'tfn+man': both.  The root sees all samples, under every rule.
     size : counts the weights, those of this tree and of others, and raises OversizedModel when it is enough.
+    matcher : keep these inner nodes, and train the leaves alone.
     The model depends on `seed`, never on `n_jobs` (all cores by default).
     """
     if negatives not in NEGATIVES:
         raise ValueError(f"negatives must be one of {', '.join(NEGATIVES)}, not {negatives!r}")
     n_jobs = n_threads(n_jobs)
     trainer = TreeTrainer(X, Y, tree, settings, seed, size)
+    to_train = np.ones(tree.n_nodes, bool)
+    if matcher:
+        trainer.keep(matcher)
+        to_train = tree.is_leaf
     if negatives == "tfn":
-        trainer.train_bundles(np.arange(len(trainer.bundles)), n_jobs)
+        trainer.train_bundles(np.unique(trainer.bundles.of_node[to_train]), n_jobs)
         return trainer.model()
     search = replace(search or SearchSettings(), normalise=False)  # X is as it should be
     for level, (first, last) in enumerate(pairwise(tree.levels)):
-        nodes = np.arange(first, last)
+        nodes = np.arange(first, last)[to_train[first:last]]
         samples_of = trainer.of_nodes
-        if level > 0:
+        if level > 0 and nodes.size:
             reached, _, n_reached = beams(trainer.model_so_far(), X, search, n_levels=level, n_jobs=n_jobs)
             samples_of = _reached_lists(reached, n_reached, tree.n_nodes)
             if negatives == "tfn+man":

@@ -179,13 +179,22 @@ class LabelTree:
         n_held[self.leaves] = np.diff(leaf_labels.indptr)
         children = self.children
         if drop_empty:
-            keep = n_held > 0
-            for begin, end in zip(self.levels[-2:0:-1], self.levels[:1:-1], strict=True):  # from the deepest level up
-                keep[self.parent[begin:end][keep[begin:end]]] = True
-            keep[0] = True
-            n_children = np.bincount(self.parent[1:][keep[1:]], minlength=self.n_nodes)
-            children, n_held = 1 + starts(n_children[keep]), n_held[keep]
+            kept = self.nodes_above(n_held[self.leaves] > 0)
+            n_children = np.bincount(self.parent[kept[1:]], minlength=self.n_nodes)
+            children, n_held = 1 + starts(n_children[kept]), n_held[kept]
         return LabelTree(children, starts(n_held), leaf_labels.indices, leaf_labels.shape[1])
+
+    def nodes_above(self, leaves: np.ndarray) -> np.ndarray:
+        """The root, some leaves and all nodes on the way to them, ascending, int64; leaves : bool (n_leaves,).
+
+        With those that hold labels, these are the nodes of `with_leaf_labels(…, drop_empty=True)`, in its order.
+        """
+        keep = np.zeros(self.n_nodes, bool)
+        keep[self.leaves] = leaves
+        for begin, end in zip(self.levels[-2:0:-1], self.levels[:1:-1], strict=True):  # from the deepest level up
+            keep[self.parent[begin:end][keep[begin:end]]] = True
+        keep[0] = True
+        return np.flatnonzero(keep)
 
     # ---- what a tree knows about itself
 
