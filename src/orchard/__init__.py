@@ -12,6 +12,7 @@ _HOME = {
     "DiSMEC": "orchard.linear.estimators",
     "Parabel": "orchard.linear.estimators",
     "XRLinear": "orchard.linear.estimators",
+    "disentangle": "orchard.disentanglement",
     "impute_labels": "orchard.eagle",
 }
 __all__ = sorted(_HOME)
