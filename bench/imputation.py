@@ -7,20 +7,15 @@ after repetition. An edit of the engine makes all of them stale at once: a ratio
 
 import ctypes
 import importlib.util
-import json
-import os
 import sys
-import tempfile
-import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from bench import data, records, settings
+from bench import job_runner, records, settings
 from bench.engines.orchard import small_problem
-from bench.measure import environment, run_limited
 from bench.worker import peak_bytes, resident_bytes, timed
 from orchard import Parabel, impute_labels
 from orchard.data.store import load_csr
@@ -50,10 +45,6 @@ class Job:
         parts += [f"trees-{self.n_trees}"] if self.n_trees else []
         parts += [f"labels-{self.n_labels}"] if self.n_labels else []
         return " ".join(parts)
-
-    def __str__(self):
-        threads = "1 thread" if self.threads == 1 else f"{self.threads} threads"
-        return f"{self.dataset} · {self.name} · repetition {self.repetition} · {threads}"
 
 
 # ---- Which measurements there are ----
@@ -87,7 +78,7 @@ def plan(only, repeats: int, quick: bool) -> list[Job]:
 def edition() -> str:
     """Grouping, imputation and training as they are now, and how they are measured."""
     own = [records.ROOT / "src/orchard" / file for file in ("eagle.py", "_eagle_kernels.py", "variants/aggregate.py")]
-    files = ("imputation.py", "worker.py", "measure.py", "data.py", "engines/orchard.py")
+    files = ("imputation.py", "job_runner.py", "worker.py", "measure.py", "data.py", "engines/orchard.py")
     measuring = records.digest_of_code([PLAIN, *(records.ROOT / "bench" / file for file in files)])
     return records.edition_of_settings(
         {}, f"{records.edition_of_engine()}-{records.digest_of_code(own)[:8]}", measuring
@@ -96,37 +87,11 @@ def edition() -> str:
 
 def measure(jobs: list[Job], fresh: bool) -> None:
     """Add the measurements that are not in results/bench/raw.jsonl; one that fails is a record with its reason."""
-    this_run = time.strftime("%Y-%m-%d %H:%M:%S")
-    done = set() if fresh else {records.identity(record) for record in records.load()}
-    todo = [job for job in jobs if records.identity(_start_of_record(job)) not in done]
-    if todo:
-        _run(None)  # compiles in a process that nobody measures
-    for number, job in enumerate(todo, start=1):
-        print(f"imputation [{number}/{len(todo)}] {time.strftime('%H:%M:%S')} {job}: ", end="", flush=True)
-        record = _start_of_record(job) | {"load_average": os.getloadavg()[0], "run": this_run} | _run(job)
-        records.append(record)
-        cost = "{seconds:.2f} s (CPU {cpu_s:.2f})" if record["status"] == "ok" else "FAILED, {reason}"
-        print(cost.format(**record), flush=True)
-
-
-def _start_of_record(job):
-    """The job, with what makes it this measurement and no other."""
-    return asdict(job) | {"configuration": job.name, "edition": edition(), "again": False}
+    job_runner.measure("imputation", jobs, edition(), _run, "{seconds:.2f} s (CPU {cpu_s:.2f})".format_map, fresh)
 
 
 def _run(job):
-    with tempfile.TemporaryDirectory(prefix="orchard-imputation-") as folder:
-        if job:
-            data.export(job.dataset, set())
-        path = Path(folder, "job.json")
-        path.write_text(json.dumps(job and asdict(job)))
-        threads = job.threads if job else 1
-        command = [sys.executable, "-m", "bench.imputation", path]
-        code, last_words = run_limited(command, settings.TIME_LIMIT, env=environment(threads))
-        if code == 0:
-            return {"status": "ok"} | json.loads(path.with_name("result.json").read_text())
-    reason = f"stopped after the limit of {settings.TIME_LIMIT} s" if code is None else last_words[:200]
-    return {"status": "failed", "reason": reason or f"return code {code}"}
+    return job_runner.in_process("bench.imputation", job)
 
 
 # ---- One measurement ----
@@ -211,16 +176,5 @@ def _bytes_of(matrix):
     return matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
 
 
-def _main(job_file):
-    job = json.loads(Path(job_file).read_text())
-    if job is None:
-        warm_up()
-        result = {}
-    else:
-        job = Job(**job)
-        result = run_job(job, data.UNIT_ROWS / job.dataset)
-    Path(job_file).with_name("result.json").write_text(json.dumps(result))
-
-
 if __name__ == "__main__":
-    _main(sys.argv[1])
+    job_runner.answer(sys.argv[1], Job, warm_up, run_job)

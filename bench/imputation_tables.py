@@ -1,32 +1,17 @@
 """The measurements of the imputation as tables: cost, ratios with their bars, growth, memory. It measures nothing."""
 
-import statistics
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 
-from bench import settings, summary
+from bench import job_points, settings, summary
 from bench.imputation import Job
-from bench.summary import Figure
 from bench.tables import MET, short
 from orchard.report.tables import Table
 
 _COSTS = (("seconds", "time, s"), ("cpu_s", "CPU, s"))
 
 
-@dataclass(frozen=True)
-class Point:
-    """A job over its repetitions. Where `reason` is given it failed, and there are no figures."""
-
-    job: Job  # of repetition 1
-    n: int
-    figures: dict[str, Figure]
-    record: dict  # the first that succeeded: what does not differ between repetitions
-    reason: str | None
-    runs: frozenset[str]
-    load_average: float
-
-    @property
-    def ok(self) -> bool:
-        return self.reason is None
+class Point(job_points.Point):
+    """A job over its repetitions."""
 
     @property
     def group_size(self) -> float:
@@ -35,45 +20,9 @@ class Point:
 
 
 def points(records: list[dict], current: str) -> tuple[list[Point], bool]:
-    """The measurements to show, and whether they are of an older engine.
-
-    They are those of the `current` edition or, where there is none, of the last one that was measured in the same way.
-    """
+    """The measurements of the imputation to show, and whether they are of an older engine."""
     ours = [record for record in records if "what" in record]
-    measuring = current.rpartition("/")[2]
-    editions = [record["edition"] for record in ours if record["edition"].rpartition("/")[2] == measuring]
-    if not editions:
-        return [], False
-    shown = current if current in editions else editions[-1]
-    groups = {}
-    for record in ours:
-        if record["edition"] == shown:
-            job = Job(**{field.name: record[field.name] for field in fields(Job)})
-            groups.setdefault(replace(job, repetition=1), []).append(record)
-    return [_point(job, found) for job, found in groups.items()], shown != current
-
-
-def _point(job, found):
-    good = [record for record in found if record["status"] == "ok"]
-    if not good:
-        return Point(job, 0, {}, {}, found[0]["reason"], frozenset(), 0.0)
-    values = {key: [one[key] for one in good if one.get(key) is not None] for key, _ in (*_COSTS, ("growth_bytes", ""))}
-    figures = {key: Figure(statistics.median(all_), min(all_), max(all_)) for key, all_ in values.items() if all_}
-    runs = frozenset(record["run"] for record in good)
-    return Point(job, len(good), figures, good[0], None, runs, max(record["load_average"] for record in good))
-
-
-def notes(found: list[Point], is_old: bool) -> list[str]:
-    """What has to be said under every table."""
-    said = [
-        f"The largest load average at the start of a measurement was {max(one.load_average for one in found):.1f}; the "
-        f"bench's own measurements before make up to {settings.THREADS} of that, what is above came from others."
-    ]
-    if len(frozenset().union(*(one.runs for one in found))) > 1:
-        said.append("Not all of it was measured in one run: what the machine did besides may differ.")
-    if is_old:
-        said.append("Measured before the last edit of the engine's sources.")
-    return said
+    return job_points.points(ours, current, Job, [*(key for key, _ in _COSTS), "growth_bytes"], Point)
 
 
 # ---- Beside training, and beside scipy ----
@@ -292,7 +241,7 @@ def make(found: list[Point], is_old: bool) -> dict[str, Table]:
     """{file name: table}; tables without rows included."""
     if not found:
         return {}
-    said = notes(found, is_old)
+    said = job_points.notes(found, is_old)
     return {
         "imputation": cost_table(found, said),
         "imputation_ratios": ratios_table(found, said),

@@ -2,7 +2,19 @@
 
 import re
 
-from bench import figures, imputation, imputation_tables, measure, records, settings, summary, tables
+from bench import (
+    figures,
+    imputation,
+    imputation_tables,
+    measure,
+    overlap,
+    overlap_agreement,
+    overlap_tables,
+    records,
+    settings,
+    summary,
+    tables,
+)
 from bench.settings import CONFIGURATIONS
 from orchard.files import read_json, write_text
 from orchard.report.tables import write_table
@@ -27,7 +39,10 @@ def write() -> None:
         "labels": tables.labels_table(summaries),
         "jit": tables.jit_table(_read("jit.json")),
         "limits": tables.limits_table(_read("limits.json")),
-    } | imputation_tables.make(imputations, is_old)
+    }
+    agreement = overlap_tables.agreement_table(_read("overlap_pecos.json"), overlap_agreement.editions())
+    made |= imputation_tables.make(imputations, is_old)
+    made |= overlap_tables.make(*overlap_tables.points(measured, overlap.edition()), agreement)
     made = {name: table for name, table in made.items() if table.rows}
     if older:
         note = f"Measured before the last edit of the engine's sources: {', '.join(older)}."

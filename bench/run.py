@@ -1,6 +1,6 @@
 """`make bench`: set the peers up, measure what is not measured yet, write the tables and the plots.
 
-python bench/run.py                                                      everything; an hour and a half
+python bench/run.py                                                      everything; hours
 python bench/run.py --quick                                              EurLex-4K only, everything once; minutes
 python bench/run.py --only eurlex-4k --engines pecos,orchard --repeats 1 a part of it
 python bench/run.py --parts report                                       only the tables and the plots, anew
@@ -15,18 +15,19 @@ sys.path[0] = str(Path(__file__).resolve().parent.parent)  # so that `python ben
 
 from bench import data, measure, peers, records, schedule, settings  # noqa: E402
 
-PARTS = ("peers", "scaling", "trees", "jit", "limits", "imputation", "report")
+PARTS = ("peers", "scaling", "trees", "jit", "limits", "imputation", "overlap", "report")
 
 
 def main(arguments=None) -> int:
     options = parse(arguments)
     started = time.monotonic()
-    if {"peers", "trees"} & set(options.parts) and set(options.engines) - {"orchard"} and (problem := peers.set_up()):
+    needs_peers = {"peers", "trees", "overlap"} & set(options.parts) and set(options.engines) - {"orchard"}
+    if needs_peers and (problem := peers.set_up()):
         print(f"peers: {problem}", file=sys.stderr)
     measurements = plan(options)
     compared = datasets_of_trees(options)
-    imputations = plan_imputation(options)
-    data.prepare(sorted({one.dataset for one in [*measurements, *imputations]} | set(compared)))
+    imputations, overlaps = plan_imputation(options), plan_overlap(options)
+    data.prepare(sorted({one.dataset for one in [*measurements, *imputations, *overlaps]} | set(compared)))
     run(measurements, options.fresh)
     if compared:
         from bench import same_trees
@@ -44,6 +45,14 @@ def main(arguments=None) -> int:
         from bench import imputation
 
         imputation.measure(imputations, options.fresh)
+    if overlaps:
+        from bench import overlap
+
+        overlap.measure(overlaps, options.fresh)
+    if compares_overlap(options):
+        from bench import overlap_agreement
+
+        overlap_agreement.compare_seeds(options.repeats, options.fresh)
     from bench import report
 
     report.write()
@@ -102,6 +111,23 @@ def plan_imputation(options) -> list:
     from bench import imputation
 
     return imputation.plan(options.only, options.repeats, options.quick)
+
+
+def plan_overlap(options) -> list:
+    if "overlap" not in options.parts or "orchard" not in options.engines:
+        return []
+    from bench import overlap
+
+    return overlap.plan(options.only, options.repeats)
+
+
+def compares_overlap(options) -> bool:
+    """Whether Orchard is compared with PECOS over overlapping trees."""
+    return (
+        "overlap" in options.parts
+        and {"orchard", "pecos"} <= set(options.engines)
+        and (options.only is None or settings.AGREEMENT_DATASET in options.only)
+    )
 
 
 def run(measurements: list[schedule.Measurement], fresh: bool) -> None:

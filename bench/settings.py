@@ -40,6 +40,29 @@ PLAIN_LABELS = 100  # of the scipy implementation, where all would take too long
 
 _EQUAL = {"max_leaf": 100, "beam": 10, "C": 1.0, "threshold": 0.1}
 
+# The part `overlap`: labels in several clusters (disentangle).
+OVERLAP_BACKBONE = {**_EQUAL, "estimator": "XRLinear", "n_splits": 32}
+OVERLAP_COPIES = (1, 2, 4)  # λ
+OVERLAP_REPEATS = 3
+OVERLAP_FEWER_REPEATS = {("wiki10-31k-sim", 4): 1}  # by data set and λ: clusters of ten thousand labels
+SOLVER_COPIES = 2
+_LIMITS = {"cap": 1.5, "budget": 1.5}
+# As `orchard.disentanglement.Overlap` has them; the others are compared with the first.
+SOLVERS = {
+    "projection": {},
+    "greedy coverage": {"solver": "coverage"},
+    "weighted coverage": {"solver": "coverage", "weighted": True},
+    "coverage with limits": {"solver": "coverage", **_LIMITS},
+    "exact coverage": {"solver": "exact"},
+    "projection with limits": _LIMITS,
+}
+SOLVER_CALLS = 5  # of every solver, in a process; their median is one measurement
+# Orchard and PECOS over the same overlapping trees.
+AGREEMENT_DATASET = "eurlex-4k"
+AGREEMENT_SEEDS = 3
+AGREEMENT_COPIES = 2
+AGREEMENT_BEST = 160  # copies of labels that PECOS predicts, before those of a label are merged
+
 
 @dataclass(frozen=True)
 class Configuration:
@@ -134,3 +157,5 @@ WARM_START_BAR = 2.0  # seconds for a process that imports, loads and answers a 
 MEMORY_LIMIT = 16e9  # bytes, for the largest set
 IMPUTATION_BAR = 0.25  # of imputation to the training of Parabel's three trees
 PLAIN_BAR = 50  # times that the scipy implementation is slower, one thread
+COVERAGE_BAR = 2.0  # of greedy coverage to projection
+AGREEMENT_BAR = 0.5  # points to PECOS over the same overlapping trees

@@ -152,7 +152,7 @@ def same_trees_table(measured: dict | None, editions: dict[str, str]) -> Table:
             continue
         pecos = [f"{statistics.fmean(line['pecos'][k] for line in good):.2f}" for k in range(3)]
         points = [
-            [_mean_and_error([line[key][k] - line["pecos"][k] for line in good]) for k in range(3)]
+            [mean_and_error([line[key][k] - line["pecos"][k] for line in good]) for k in range(3)]
             for key in ("same", "own")
         ]
         rows.append([*start, " / ".join(pecos), *points[0], *points[1], remark])
@@ -171,7 +171,7 @@ def same_trees_table(measured: dict | None, editions: dict[str, str]) -> Table:
     return Table(title, header, rows, notes, record_header, records)
 
 
-def _mean_and_error(values: list[float]) -> str:
+def mean_and_error(values: list[float]) -> str:
     error = f" ± {statistics.stdev(values) / len(values) ** 0.5:.2f}" if len(values) > 1 else ""
     return f"{statistics.fmean(values):+.2f}{error}"
 

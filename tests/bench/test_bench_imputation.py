@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from bench import figures, imputation, imputation_tables, records, run, settings, worker
+from bench import figures, imputation, imputation_tables, job_runner, records, run, settings, worker
 from bench.engines.orchard import small_problem
 from bench.imputation import Job
+from bench.job_points import notes
 
 BASE = Job("impute", settings.IMPUTATION_DATASET)
 PARABEL = replace(BASE, what="parabel", n_trees=3)
@@ -48,7 +49,7 @@ def data_folder(tmp_path):
 def test_imputation_and_training_are_interleaved_and_nothing_is_measured_twice():
     jobs = imputation.plan(None, repeats=5, quick=False)
     assert [job.repetition for job in jobs] == sorted(job.repetition for job in jobs)
-    identities = {records.identity(imputation._start_of_record(job)) for job in jobs}
+    identities = {records.identity(job_runner.start_of_record(job, "engine/now")) for job in jobs}
     assert len(identities) == len(jobs)
     assert {job.what for job in jobs if job.repetition == 5} == {"impute", "parabel"}
 
@@ -203,7 +204,7 @@ def test_an_older_engine_is_named_and_another_way_to_measure_is_not_shown():
     old = record(BASE, edition="before/now")
     found, is_old = imputation_tables.points([old], "engine/now")
     assert (len(found), is_old) == (1, True)
-    assert "before the last edit" in imputation_tables.notes(found, is_old)[-1]
+    assert "before the last edit" in notes(found, is_old)[-1]
     assert points(old, current="engine/other") == []
     found, is_old = imputation_tables.points([old, record(PARABEL)], "engine/now")
     assert ([one.job for one in found], is_old) == ([PARABEL], False)
@@ -212,7 +213,7 @@ def test_an_older_engine_is_named_and_another_way_to_measure_is_not_shown():
 
 def test_ratios_of_two_runs_are_said_to_be_such():
     found = points(record(BASE), record(PARABEL, run="tuesday"))
-    assert any("Not all of it was measured in one run" in note for note in imputation_tables.notes(found, False))
+    assert any("Not all of it was measured in one run" in note for note in notes(found, False))
 
 
 def test_cost_against_groups_and_samples(tmp_path):
