@@ -1,12 +1,13 @@
 """Configuration, checked before anything runs; paths; wildcards."""
 
+from functools import cache
 from pathlib import Path
 
-from orchard.config import check, did_you_mean, load_checked, load_folder, load_yaml, method_named, pick
+from orchard.config import check, did_you_mean, load_checked, load_folder, load_yaml, method_named, pick, with_backbones
 from orchard.data.readers import module_of
 from orchard.data.registry import load_registry, own_editions
 from orchard.errors import ConfigError
-from orchard.methods import NotImportable, tree_name, tree_recipe
+from orchard.methods import OVERLAPPING, NotImportable, make_overlap, match_recipe, recipe_name, tree_recipe
 from orchard.provenance import source_hash
 from orchard.report.rows import resolve_rows, runs_of
 
@@ -17,7 +18,7 @@ configfile: "config/config.yaml"
 check(config, load_yaml("config/schemas/config.schema.yaml"), "config/config.yaml or --config")
 
 DATASETS = load_registry("config/datasets", "config/schemas/dataset.schema.yaml")
-METHODS = load_folder("config/methods", "config/schemas/method.schema.yaml")
+METHODS = with_backbones(load_folder("config/methods", "config/schemas/method.schema.yaml"))
 PAPERS = ("eagle", "disentangle", "labeltrees", "otseq2set")
 ARTEFACTS = {
     paper: load_checked(f"config/papers/{paper}/artefacts.yaml", "config/schemas/artefacts.schema.yaml")
@@ -39,10 +40,11 @@ wildcard_constraints:
     k=r"\d+",
     variant="[a-z]+(/[a-z0-9-]+)?",
     tree=r"\w+-[0-9a-f]{8}",
+    match=r"\w+-[0-9a-f]{8}",
 
 
 # What estimators import, and their trees do not depend on: an edit of the solver leaves trees alone.
-NOT_FOR_TREES = ("orchard.linear.training", "orchard.linear.search", "orchard.linear.storage")
+NOT_FOR_TREES = tuple(f"orchard.linear.{name}" for name in ("training", "search", "search_report", "storage"))
 
 
 def code_of(script, modules=(), without=()):
@@ -78,35 +80,131 @@ def imputation(wildcards):
     return {"function": impute["function"], "parameters": impute.get("parameters", {})} if impute else None
 
 
+def overlap_for(method, dataset):
+    """How a method lets clusters overlap on a data set; nothing if it does not."""
+    overlap = dict(method.get("overlap", {}))
+    return overlap | overlap.pop("per_dataset", {}).get(dataset, {})
+
+
+def overlap_options(wildcards):
+    """`overlap_for` a run, refused before anything is trained if it makes no sense."""
+    overlap = overlap_for(method_config(wildcards), wildcards.dataset)
+    if overlap:
+        try:
+            make_overlap(overlap)
+        except ConfigError as error:
+            raise ConfigError(f"config/methods: {wildcards.method}: {error}")
+    return overlap
+
+
 def estimator_for(method, dataset):
     parameters = method.get("parameters", {}) | method.get("per_dataset", {}).get(dataset, {})
     return {"estimator": method["estimator"], "parameters": parameters}
 
 
-def recipe_for(method, dataset):
-    """What the label trees of a method depend on; None if it has none, or cannot be imported (its run says why)."""
+def shared_trees(wildcards):
+    """The label trees of a method that has any, and what they cost; trees over imputed labels are nobody else's.
+
+    A method with an `overlap` takes the matches of its last round instead; one that keeps its matcher, that too.
+    """
+    method = method_config(wildcards)
+    estimator = estimator_for(method, wildcards.dataset)
+    if "impute" in method:
+        return {}
+    if "overlap" not in method:
+        return trees_of(estimator, wildcards)
+    overlap = overlap_for(method, wildcards.dataset)
+    inputs = matches_of("matches", match_recipe(estimator, overlap), wildcards)
+    if not overlap.get("retrain_matcher", True):
+        inputs["matcher"] = matches_of("matcher", match_recipe(estimator, {}), wildcards)["matcher"]
+    return inputs
+
+
+def trees_of(estimator, wildcards):
+    """The files of an estimator's label trees; none if it has none, or cannot be imported (its run says why)."""
+    if not (recipe := tree_recipe_of(estimator)):
+        return {}
+    folder = f"results/trees/{wildcards.dataset}/{wildcards.variant}/{recipe_name(recipe)}/seed-{wildcards.seed}"
+    return {"trees": f"{folder}/trees", "cost": f"{folder}/cost.json"}
+
+
+def tree_recipe_of(estimator):
     try:
-        return tree_recipe(**estimator_for(method, dataset))
+        return tree_recipe(**estimator)
     except NotImportable:
         return None
 
 
-def shared_trees(wildcards):
-    """The label trees of a method that has any, and what they cost; trees over imputed labels are nobody else's."""
+def matches_of(name, recipe, wildcards):
+    folder = f"results/matches/{wildcards.dataset}/{wildcards.variant}/{recipe_name(recipe)}/seed-{wildcards.seed}"
+    return {name: f"{folder}/matches", "cost": f"{folder}/cost.json"}
+
+
+CROSS_FITTED = {"folds": 2}  # the matches by which clusters are judged, whatever they were chosen by
+
+
+@cache
+def match_recipes(dataset):
+    """{name: recipe} of all matches that some method may ask for on a data set."""
+    adding = [name for name, method in METHODS.items() if "overlap" in method]
+    plain = [name for name, method in METHODS.items() if not {"overlap", "impute"} & method.keys()]
+    recipes = []
+    for name in [*METHODS, *(f"{one}+{other}" for one in adding for other in plain)]:
+        method = method_named(name, METHODS)
+        estimator, overlap = estimator_for(method, dataset), overlap_for(method, dataset)
+        recipes += [match_recipe(estimator, {}), match_recipe(estimator, CROSS_FITTED)]
+        recipes += [match_recipe(estimator, overlap, number + 1) for number in range(overlap.get("rounds", 1))]
+    return {recipe_name(recipe): recipe for recipe in recipes}
+
+
+def match_named(wildcards):
+    return pick("match", wildcards.match, match_recipes(wildcards.dataset))
+
+
+def matches_to_judge(wildcards):
+    """The matches that the clusters of a method are chosen by, and those of its backbone, plain and cross-fitted."""
     method = method_config(wildcards)
-    recipe = None if "impute" in method else recipe_for(method, wildcards.dataset)
-    if recipe is None:
-        return {}
-    folder = f"results/trees/{wildcards.dataset}/{wildcards.variant}/{tree_name(recipe)}/seed-{wildcards.seed}"
-    return {"trees": f"{folder}/trees", "tree_cost": f"{folder}/cost.json"}
+    estimator, overlap = estimator_for(method, wildcards.dataset), overlap_for(method, wildcards.dataset)
+    if overlap.get("rounds", 1) > 1:
+        raise ConfigError(
+            f"method {wildcards.method!r}: clusters of a later round are not those of the backbone's matcher"
+        )
+    wanted = {"matches": overlap, "plain": {}, "crossed": CROSS_FITTED}
+    inputs = {}
+    for name, options in wanted.items():
+        inputs |= matches_of(name, match_recipe(estimator, options), wildcards)
+    return inputs
+
+
+def matches_of_method(wildcards):
+    """The matches that the clusters of a method with an `overlap` are chosen by."""
+    method = method_config(wildcards)
+    if "overlap" not in method:
+        raise ConfigError(f"method {wildcards.method!r} has no overlapping clusters (no `overlap`)")
+    recipe = match_recipe(estimator_for(method, wildcards.dataset), overlap_for(method, wildcards.dataset))
+    return matches_of("matches", recipe, wildcards)
+
+
+def trees_to_match(wildcards):
+    """The trees that samples are matched over: the method's own, or with the clusters that earlier matches give."""
+    recipe = match_named(wildcards)
+    if "after" in recipe:
+        return matches_of("before", recipe["after"], wildcards)
+    if trees := trees_of({key: recipe[key] for key in ("estimator", "parameters")}, wildcards):
+        return trees
+    raise ConfigError(f"{recipe['estimator']} has no label trees that could overlap")
+
+
+def match_code(wildcards):
+    return code_behind("match.py", match_named(wildcards)["estimator"], wildcards.match, "estimator")
 
 
 def recipe_named(wildcards):
     """The recipe of the first method whose trees have this name; only methods of that class are imported."""
     class_name = wildcards.tree.rpartition("-")[0]
     of_class = [method for method in METHODS.values() if method["estimator"].endswith(f".{class_name}")]
-    recipes = filter(None, (recipe_for(method, wildcards.dataset) for method in of_class))
-    return pick("tree", wildcards.tree, {tree_name(recipe): recipe for recipe in recipes})
+    recipes = filter(None, (tree_recipe_of(estimator_for(method, wildcards.dataset)) for method in of_class))
+    return pick("tree", wildcards.tree, {recipe_name(recipe): recipe for recipe in recipes})
 
 
 def tree_code(wildcards):
@@ -130,12 +228,24 @@ def reader_code(wildcards):
 
 
 def estimator_code(wildcards):
-    """Estimators and imputations are found by name: an edit of one re-runs its own methods, and no others."""
+    return code_of_method(wildcards, "run.py")
+
+
+def held_out_code(wildcards):
+    if "impute" in method_config(wildcards):
+        raise ConfigError(f"method {wildcards.method!r} imputes labels of groups: `validate` judges it")
+    return code_of_method(wildcards, "hold_out.py")
+
+
+def code_of_method(wildcards, script):
+    """Estimators, imputations and overlaps are found by name: an edit re-runs the methods that have it, and no others."""
     method = method_config(wildcards)
     found_by_name = {"estimator": method["estimator"]}
     if "impute" in method:
         found_by_name["impute"] = method["impute"]["function"]
-    return {key: code_behind("run.py", path, wildcards.method, key) for key, path in found_by_name.items()}
+    if "overlap" in method:
+        found_by_name["overlap"] = f"{OVERLAPPING}.overlapping_fit"
+    return {key: code_behind(script, path, wildcards.method, key) for key, path in found_by_name.items()}
 
 
 def imputation_code(wildcards):
@@ -218,10 +328,10 @@ def measured_data(paper, artefact):
     return [f"results/data/{name}" for name in shown_datasets(paper, artefact)]
 
 
-def measured_scores(paper, artefact, folder="results/runs"):
-    """The runs (or validations) that an artefact shows: its rows with a method, on its data sets, with its seeds."""
+def measured_scores(paper, artefact, folder="results/runs", file="score.json"):
+    """The runs (or validations …) that an artefact shows: its rows with a method, on its data sets, with its seeds."""
     runs = runs_of(ARTEFACTS[paper][artefact], SCALE, shown_datasets(paper, artefact))
-    return [f"{folder}/{name}/{variant}/{method}/seed-{seed}/score.json" for name, variant, method, seed in runs]
+    return [f"{folder}/{name}/{variant}/{method}/seed-{seed}/{file}" for name, variant, method, seed in runs]
 
 
 def artefact_part(paper, artefact, *keys):

@@ -1,3 +1,48 @@
+def judged_clusters(artefact):
+    """What the clusters of an artefact's methods let the backbone's matcher reach."""
+    return measured_scores("disentangle", artefact, "results/objectives")
+
+
+def methods_to_time(wildcards):
+    """The methods of a table of costs, each with its estimator and its overlap."""
+    rows = artefact_part("disentangle", wildcards.artefact, "rows")["rows"]
+    methods = {row["method"]: method_named(row["method"], METHODS) for row in rows if "method" in row}
+    return [
+        {"method": name, "overlap": overlap_for(method, wildcards.dataset)} | estimator_for(method, wildcards.dataset)
+        for name, method in methods.items()
+    ]
+
+
+def measured_costs(artefact):
+    """At every scale its own: which methods take turns depends on it."""
+    folder = f"results/costs/{SCALE}/disentangle-{artefact}"
+    return [f"{folder}/{name}/cost.json" for name in shown_datasets("disentangle", artefact)]
+
+
+rule costs:
+    """Measure what the methods of a table cost, alone on all cores."""
+    input:
+        data="results/data/{dataset}",
+    output:
+        cost=f"results/costs/{SCALE}/disentangle-{{artefact}}/{{dataset}}/cost.json",
+    log:
+        f"results/logs/costs/{SCALE}/disentangle-{{artefact}}/{{dataset}}.log",
+    benchmark:
+        f"results/benchmarks/costs/{SCALE}/disentangle-{{artefact}}/{{dataset}}.tsv"
+    wildcard_constraints:
+        artefact="[a-z0-9]+",
+    conda:
+        "../environment.yml"
+    threads: workflow.cores
+    resources:
+        mem_mb=training_memory_mb,
+    params:
+        code=code_of("costs.py", ["orchard.linear.estimators", OVERLAPPING]),
+        methods=methods_to_time,
+    script:
+        "../workflow_scripts/costs.py"
+
+
 rule:
     """Statistics of the data sets, published and measured (disentangle, Table 1)."""
     name:
@@ -71,6 +116,275 @@ rule:
         artefact=artefact_part("disentangle", "table4", "title", "metrics", "rows", "notes"),
     script:
         "../workflow_scripts/scores_table.py"
+
+
+rule:
+    """A fused label, its clusters and a document for each meaning (disentangle, Table 2)."""
+    name:
+        "disentangle-table2"
+    input:
+        examples=measured_scores("disentangle", "table2", "results/meanings", "examples.json"),
+        published="config/papers/disentangle/published/table2.csv",
+    output:
+        **artefact_outputs("disentangle", "table2"),
+    log:
+        f"{LOG_FOLDER}/disentangle-table2.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/disentangle-table2.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("examples_table.py"),
+        artefact=artefact_part("disentangle", "table2", "title", "notes"),
+    script:
+        "../workflow_scripts/examples_table.py"
+
+
+rule:
+    """Extra training and inference time over the backbone, published and measured (disentangle, Table 5)."""
+    name:
+        "disentangle-table5"
+    input:
+        costs=measured_costs("table5"),
+        published="config/papers/disentangle/published/table5.csv",
+    output:
+        **artefact_outputs("disentangle", "table5"),
+    log:
+        f"{LOG_FOLDER}/disentangle-table5.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/disentangle-table5.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("costs_table.py"),
+        artefact=artefact_part("disentangle", "table5", "title", "rows", "notes"),
+    script:
+        "../workflow_scripts/costs_table.py"
+
+
+rule:
+    """Relative gain in P@5 by how labels were entangled (disentangle, Figure 2)."""
+    name:
+        "disentangle-fig2"
+    input:
+        scores=measured_scores("disentangle", "fig2"),
+    output:
+        **artefact_outputs("disentangle", "fig2"),
+    log:
+        f"{LOG_FOLDER}/disentangle-fig2.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/disentangle-fig2.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("overlap_figure.py"),
+        artefact=artefact_part("disentangle", "fig2", "title", "metrics", "rows", "notes"),
+        by="k",
+    script:
+        "../workflow_scripts/overlap_figure.py"
+
+
+rule:
+    """Relative gain in P@5 by how labels were entangled, against the beam (disentangle, why Figure 2 is as it is)."""
+    name:
+        "disentangle-beams"
+    input:
+        scores=measured_scores("disentangle", "beams"),
+    output:
+        **artefact_outputs("disentangle", "beams"),
+    log:
+        f"{LOG_FOLDER}/disentangle-beams.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/disentangle-beams.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("overlap_figure.py"),
+        artefact=artefact_part("disentangle", "beams", "title", "metrics", "rows", "notes"),
+        by="beam",
+    script:
+        "../workflow_scripts/overlap_figure.py"
+
+
+rule:
+    """P@5 against λ (disentangle, Figure 3)."""
+    name:
+        "disentangle-fig3"
+    input:
+        scores=measured_scores("disentangle", "fig3"),
+    output:
+        **artefact_outputs("disentangle", "fig3"),
+    log:
+        f"{LOG_FOLDER}/disentangle-fig3.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/disentangle-fig3.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("overlap_figure.py"),
+        artefact=artefact_part("disentangle", "fig3", "title", "metrics", "rows", "notes"),
+        by="λ",
+    script:
+        "../workflow_scripts/overlap_figure.py"
+
+
+rule:
+    """Precision on entangled labels, without and with overlapping clusters (disentangle, Appendix A.7)."""
+    name:
+        "disentangle-a7"
+    input:
+        scores=measured_scores("disentangle", "a7"),
+    output:
+        **artefact_outputs("disentangle", "a7"),
+    log:
+        f"{LOG_FOLDER}/disentangle-a7.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/disentangle-a7.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("scores_table.py"),
+        artefact=artefact_part("disentangle", "a7", "title", "metrics", "rows", "compare", "notes"),
+    script:
+        "../workflow_scripts/scores_table.py"
+
+
+rule:
+    """Overlapping clusters beside random copies (disentangle, Appendix A.8)."""
+    name:
+        "disentangle-a8"
+    input:
+        scores=measured_scores("disentangle", "a8"),
+    output:
+        **artefact_outputs("disentangle", "a8"),
+    log:
+        f"{LOG_FOLDER}/disentangle-a8.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/disentangle-a8.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("scores_table.py"),
+        artefact=artefact_part("disentangle", "a8", "title", "metrics", "rows", "compare", "notes"),
+    script:
+        "../workflow_scripts/scores_table.py"
+
+
+rule:
+    """Variation of information between fused meanings and clusters (disentangle, section 5.1)."""
+    name:
+        "disentangle-vi"
+    input:
+        scores=measured_scores("disentangle", "vi", "results/meanings"),
+    output:
+        **artefact_outputs("disentangle", "vi"),
+    log:
+        f"{LOG_FOLDER}/disentangle-vi.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/disentangle-vi.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("scores_table.py"),
+        artefact=artefact_part("disentangle", "vi", "title", "metrics", "rows", "notes"),
+    script:
+        "../workflow_scripts/scores_table.py"
+
+
+rule:
+    """Problem 7 itself, its variants and what they bring (disentangle, beyond the paper)."""
+    name:
+        "disentangle-beyond"
+    input:
+        scores=measured_scores("disentangle", "beyond") + judged_clusters("beyond"),
+    output:
+        **artefact_outputs("disentangle", "beyond"),
+    log:
+        f"{LOG_FOLDER}/disentangle-beyond.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/disentangle-beyond.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("scores_table.py"),
+        artefact=artefact_part("disentangle", "beyond", "title", "metrics", "rows", "compare", "notes"),
+    script:
+        "../workflow_scripts/scores_table.py"
+
+
+rule:
+    """What Disentangle+ is made of, on training samples held out (disentangle, beyond the paper)."""
+    name:
+        "disentangle-choices"
+    input:
+        scores=measured_scores("disentangle", "choices", "results/held-out"),
+    output:
+        **artefact_outputs("disentangle", "choices"),
+    log:
+        f"{LOG_FOLDER}/disentangle-choices.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/disentangle-choices.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("scores_table.py"),
+        artefact=artefact_part("disentangle", "choices", "title", "metrics", "rows", "compare", "notes"),
+    script:
+        "../workflow_scripts/scores_table.py"
+
+
+rule:
+    """Time to train and to ask (disentangle, beyond the paper)."""
+    name:
+        "disentangle-costs"
+    input:
+        costs=measured_costs("costs"),
+    output:
+        **artefact_outputs("disentangle", "costs"),
+    log:
+        f"{LOG_FOLDER}/disentangle-costs.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/disentangle-costs.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("costs_table.py"),
+        artefact=artefact_part("disentangle", "costs", "title", "rows", "notes"),
+    script:
+        "../workflow_scripts/costs_table.py"
 
 
 rule:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchard.config import check, did_you_mean, load_folder, load_yaml, method_named, pick
+from orchard.config import check, did_you_mean, load_folder, load_yaml, method_named, pick, with_backbones
 from orchard.data.registry import load_registry
 from orchard.errors import ConfigError
 from orchard.report.rows import seeds_of
@@ -95,17 +95,44 @@ def test_every_configuration_file_of_the_project_is_valid():
         assert dataset["simulated"] or "sources" in dataset or "by_hand" in dataset, f"{name}: nowhere to get it from"
 
 
+def test_a_misspelt_option_of_an_overlap_is_refused_for_a_data_set_too():
+    method = {"title": "T", "description": "D", "backbone": "b", "overlap": {"copies": 2}}
+    schema = load_yaml(SCHEMAS / "method.schema.yaml")
+    check(method | {"overlap": {"copies": 2, "per_dataset": {"a": {"copies": 3}}}}, schema, "m")
+    for wrong in ({"copys": 3}, {"copies": 1.5}, {"per_dataset": {"b": {"copies": 3}}}):
+        with pytest.raises(ConfigError, match="overlap"):
+            check(method | {"overlap": {"copies": 2, "per_dataset": {"a": wrong}}}, schema, "m")
+
+
 def test_an_imputation_goes_in_front_of_any_backbone():
-    """`a+b` is b with a's imputation; only a method that imputes can stand in front."""
+    """`a+b` is b with a's imputation, or with its overlap; only a method that has one can stand in front."""
     methods = {"a": {"estimator": "A", "impute": {"function": "f"}}, "b": {"estimator": "B", "parameters": {"C": 2}}}
     assert method_named("b", methods) is methods["b"]
     assert method_named("a+b", methods) == {"estimator": "B", "parameters": {"C": 2}, "impute": {"function": "f"}}
-    with pytest.raises(ConfigError, match="'b\\+a': b imputes no labels"):
+    methods["o"] = {"estimator": "A", "overlap": {"copies": 2}}
+    assert method_named("o+b", methods) == {"estimator": "B", "parameters": {"C": 2}, "overlap": {"copies": 2}}
+    with pytest.raises(ConfigError, match="'b\\+a': b adds nothing"):
         method_named("b+a", methods)
     with pytest.raises(ConfigError, match="unknown method 'c'"):
         method_named("a+c", methods)
-    with pytest.raises(ConfigError, match="a imputes labels itself"):
+    with pytest.raises(ConfigError, match="a has an `impute` itself"):
         method_named("a+a", methods)
+    with pytest.raises(ConfigError, match="o has an `overlap` itself"):
+        method_named("a+o", methods)
+
+
+def test_a_backbone_lends_its_estimator_and_parameters():
+    """A method over it says no more than what it adds; an unknown backbone is named."""
+    plain = {"title": "Plain", "estimator": "B", "parameters": {"C": 2}, "per_dataset": {"small": {"C": 3}}}
+    methods = {"plain": plain, "over": {"title": "Over", "backbone": "plain", "overlap": {"copies": 2}}}
+    written_out = with_backbones(methods)
+    assert written_out["plain"] is plain
+    assert written_out["over"] == plain | {"title": "Over", "overlap": {"copies": 2}}
+    for has, words in (({"backbone": "plain"}, "backbone"), ({"impute": {}}, "impute"), ({"overlap": {}}, "overlap")):
+        with pytest.raises(ConfigError, match=f"config/methods: over: backbone: odd has an `{words}` itself"):
+            with_backbones({"plain": plain, "odd": plain | has, "over": {"backbone": "odd"}})
+    with pytest.raises(ConfigError, match="unknown method 'plane'; did you mean 'plain'"):
+        with_backbones({"plain": plain, "over": {"backbone": "plane"}})
 
 
 def load_artefacts():

@@ -59,11 +59,16 @@ def test_links_between_documents_lead_somewhere():
             assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
-GUIDE = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs/engine.md").read_text(), flags=re.M | re.S)
+GUIDES = ("docs/engine.md", "docs/disentangle.md")
+EXAMPLES = [
+    (document, example)
+    for document in GUIDES
+    for example in re.findall(r"^```python\n(.*?)^```$", (ROOT / document).read_text(), flags=re.M | re.S)
+]
 
 
-@pytest.mark.parametrize("number", range(len(GUIDE)))
-def test_the_examples_of_the_guide_run(number, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("document", "example"), EXAMPLES)
+def test_the_examples_of_the_guides_run(document, example, tmp_path, monkeypatch):
     """A small simulated set stands in for EurLex-4K; X and Y, with five labels, are what a reader might have."""
     (tmp_path / "results/data").mkdir(parents=True)
     registered = load_yaml(ROOT / "config/datasets/smoke-sim.yaml")
@@ -73,14 +78,15 @@ def test_the_examples_of_the_guide_run(number, tmp_path, monkeypatch):
     X = sp.random(40, 12, 0.4, "csr", np.float32, random_state=random)
     Y = sp.csr_matrix(random.random((40, 5)) < 0.4, dtype=np.float32)
     names = {"X": X, "Y": Y}
-    exec(compile(GUIDE[number], "docs/engine.md", "exec"), names)
+    exec(compile(example, document, "exec"), names)
     labels, _ = names["model"].predict_topk(names["data"].X_test if "data" in names else X, k=1)
     assert labels.min() >= 0
 
 
-def test_the_guide_has_examples():
+def test_the_guides_have_examples():
     """Were they written in another way, none of them would be run above, and nobody would notice."""
-    assert len(GUIDE) >= 2
+    assert {document for document, _ in EXAMPLES} == set(GUIDES)
+    assert len(EXAMPLES) >= 3
 
 
 def test_every_artefact_is_named_in_the_readme():

@@ -10,9 +10,10 @@ from orchard.baselines import MostFrequent
 from orchard.data.store import Dataset, save_csr
 from orchard.errors import ConfigError, FormatError, OrchardError
 from orchard.linear.estimators import Parabel
-from orchard.methods import make_estimator, make_imputation, tree_name, tree_recipe
-from orchard.runs import run, timed
+from orchard.methods import make_estimator, make_imputation, match_recipe, recipe_name, tree_recipe
+from orchard.runs import run
 from orchard.shared_trees import load_trees, save_trees, timed_trees
+from orchard.timing import timed
 from orchard.trees.label_tree import LabelTree
 from orchard.variants.labels import imputation_report, with_labels
 
@@ -213,9 +214,25 @@ XR_LINEAR = "orchard.linear.estimators.XRLinear"
     ],
 )
 def test_methods_that_agree_in_what_trees_depend_on_share_them(one, other, share):
-    names = [tree_name(tree_recipe(XR_LINEAR, parameters)) for parameters in (one, other)]
+    names = [recipe_name(tree_recipe(XR_LINEAR, parameters)) for parameters in (one, other)]
     assert (names[0] == names[1]) == share
     assert all(re.fullmatch(r"XRLinear-[0-9a-f]{8}", name) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "share"),
+    [
+        ({}, {"query_beam": 5, "merge": "max"}, True),  # what queries do alone
+        ({}, {"beam": 5}, False),
+        ({}, {"negatives": "man"}, False),
+    ],
+)
+def test_methods_whose_matchers_agree_share_their_matches(one, other, share):
+    """Any λ and any solver; cross-fitted matches, and those of a second round, are others."""
+    first, second = ({"estimator": XR_LINEAR, "parameters": parameters} for parameters in (one, other))
+    assert (match_recipe(first, {"copies": 2}) == match_recipe(second, {"copies": 3, "solver": "coverage"})) == share
+    assert match_recipe(first, {}) != match_recipe(first, {"folds": 2})
+    assert match_recipe(first, {"rounds": 2}) != match_recipe(first, {})
 
 
 @pytest.mark.parametrize("estimator", ["orchard.baselines.MostFrequent", "orchard.linear.estimators.DiSMEC"])

@@ -3,10 +3,10 @@
 from orchard.jobs import job
 
 with job(snakemake.log[0], snakemake.threads) as log:
-    from orchard.data.store import load_csr, load_dataset, sha256_of_csr
-    from orchard.files import write_json
+    from orchard.data.store import load_csr, load_dataset
     from orchard.group_validation import left_out_precision
     from orchard.methods import make_imputation
+    from orchard.score_files import write_score
     from orchard.variants.labels import checked_imputed
 
     names, seed, threads = snakemake.wildcards, int(snakemake.wildcards.seed), snakemake.threads
@@ -18,21 +18,6 @@ with job(snakemake.log[0], snakemake.threads) as log:
         return checked_imputed(impute(X, Y1, Y2), (X.shape[0], Y2.shape[1]))
 
     precision = 100 * left_out_precision(dataset.X_train, Y1, Y2, checked_impute, seed, threads)
-    write_json(
-        snakemake.output.score,
-        {
-            "dataset": names.dataset,
-            "variant": names.variant,
-            "method": names.method,
-            "seed": seed,
-            "simulated": dataset.stats["simulated"],
-            "metrics": {"group precision": precision},
-            "impute": imputing,
-            "data_sha256": {
-                "X_train": sha256_of_csr(dataset.X_train),
-                "Y1": sha256_of_csr(Y1),
-                "Y2": sha256_of_csr(Y2),
-            },
-        },
-    )
+    matrices, metrics = {"X_train": dataset.X_train, "Y1": Y1, "Y2": Y2}, {"group precision": precision}
+    write_score(snakemake.output.score, names, dataset.stats["simulated"], metrics, matrices, impute=imputing)
     log.info("%s on %s (%s): group precision %.2f", names.method, names.dataset, names.variant, precision)

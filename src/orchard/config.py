@@ -8,6 +8,8 @@ import yaml
 
 from orchard.errors import ConfigError
 
+ADDITIONS = ("impute", "overlap")  # what a method may add to an estimator
+
 
 class _UniqueKeyLoader(yaml.CSafeLoader):
     """YAML lets a later key silently win over an earlier one of the same name; here that is an error."""
@@ -115,15 +117,38 @@ def pick(kind: str, name: str, known: dict):
     return known[name]
 
 
+def with_backbones(methods: dict[str, dict]) -> dict[str, dict]:
+    """The same methods; one with a `backbone` has that method's estimator and parameters written out."""
+    return {name: _written_out(name, method, methods) for name, method in methods.items()}
+
+
+def _written_out(name: str, method: dict, methods: dict[str, dict]) -> dict:
+    if "backbone" not in method:
+        return method
+    backbone = pick("method", method["backbone"], methods)
+    if has := [key for key in ("backbone", *ADDITIONS) if key in backbone]:
+        raise ConfigError(
+            f"config/methods: {name}: backbone: {method['backbone']} has an `{has[0]}` itself; name a plain one"
+        )
+    return backbone | {key: value for key, value in method.items() if key != "backbone"}
+
+
 def method_named(name: str, methods: dict[str, dict]) -> dict:
-    """The configuration of a method; `eagle+bonsai` has the imputation of `eagle` in front of all that is `bonsai`."""
-    imputing, plus, backbone = name.partition("+")
-    method = pick("method", imputing, methods)
+    """The configuration of a method.
+
+    `eagle+bonsai` has the imputation of `eagle` in front of all that is `bonsai`, `disentangle-2+bonsai` has Bonsai's
+    labels in overlapping clusters as `disentangle-2` has XR-Linear's.
+    """
+    adding, plus, backbone = name.partition("+")
+    method = pick("method", adding, methods)
     if not plus:
         return method
-    if "impute" not in method:
-        raise ConfigError(f"method {name!r}: {imputing} imputes no labels (its configuration has no `impute`)")
+    added = {key: method[key] for key in ADDITIONS if key in method}
+    if not added:
+        raise ConfigError(
+            f"method {name!r}: {adding} adds nothing to another one (it has no `impute` and no `overlap`)"
+        )
     behind = pick("method", backbone, methods)
-    if "impute" in behind:
-        raise ConfigError(f"method {name!r}: {backbone} imputes labels itself; put another one behind {imputing}")
-    return behind | {"impute": method["impute"]}
+    if has := [key for key in ADDITIONS if key in behind]:
+        raise ConfigError(f"method {name!r}: {backbone} has an `{has[0]}` itself; put a plain one behind {adding}")
+    return behind | added

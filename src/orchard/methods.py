@@ -1,13 +1,17 @@
-"""A method, made from its configuration: its estimator, the label trees that it needs, and who imputes its labels."""
+"""A method, made from its configuration: its estimator, its label trees and clusters, and who imputes its labels."""
 
 import hashlib
 import inspect
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from importlib import import_module
 
 from orchard.errors import ConfigError
+
+OVERLAPPING = "orchard.disentanglement"
+OF_QUERIES = ("query_beam", "merge")  # parameters that a matcher does not look at
 
 
 class NotImportable(ConfigError):
@@ -66,7 +70,45 @@ def tree_recipe(estimator: str, parameters: dict) -> dict | None:
     return {"estimator": estimator, "parameters": values}
 
 
-def tree_name(recipe: dict) -> str:
+def match_recipe(estimator: dict, overlap: dict, round_number: int | None = None) -> dict:
+    """What the matrix M of a round, the last one by default, depends on, beside data and seed.
+
+    Methods with the same recipe share it. estimator : {estimator, parameters}.  overlap : options of
+    `orchard.disentanglement.Overlap`.  From the second round on samples are matched by a model over the clusters that
+    were chosen in the round before.
+    """
+    round_number = overlap.get("rounds", 1) if round_number is None else round_number
+    parameters = {key: value for key, value in estimator["parameters"].items() if key not in OF_QUERIES}
+    recipe = {"estimator": estimator["estimator"], "parameters": parameters, "folds": overlap.get("folds", 0)}
+    if round_number == 1:
+        return recipe
+    return recipe | {"after": match_recipe(estimator, overlap, round_number - 1), "overlap": one_round(overlap)}
+
+
+def one_round(overlap: dict) -> dict:
+    """The options that say which clusters are chosen in a round, given the matches."""
+    return {key: value for key, value in overlap.items() if key not in ("rounds", "retrain_matcher", "folds")}
+
+
+def make_overlap(options: dict) -> tuple[Callable, dict]:
+    """`orchard.disentanglement.overlapping_fit` with these options, and all of the options, defaults included.
+
+    Found by name: an edit of that module re-runs the methods with overlapping clusters alone.
+    """
+    try:
+        overlap = _find(f"{OVERLAPPING}.Overlap")(**options).validate()
+    except ValueError as error:
+        raise ConfigError(f"overlap: {error}") from None
+    return partial(_find(f"{OVERLAPPING}.overlapping_fit"), overlap), asdict(overlap)
+
+
+def train_method(estimator: str, parameters: dict, overlap: dict | None, X, Y, seed: int, threads: int):
+    """A method trained from scratch, trees and overlapping clusters and all, where nothing of it is shared."""
+    made, _ = make_estimator(estimator, parameters, seed, threads)
+    return _find(f"{OVERLAPPING}.disentangle")(made, X, Y, **overlap) if overlap else made.fit(X, Y)
+
+
+def recipe_name(recipe: dict) -> str:
     """A recipe as the name of a folder: the class, and a digest of all that is in it."""
     digest = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
     return f"{recipe['estimator'].rpartition('.')[2]}-{digest[:8]}"

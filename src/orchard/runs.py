@@ -6,18 +6,16 @@ import platform
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from importlib.metadata import version
 
 import numpy as np
 import scipy.sparse as sp
-from numba.core import event
 
 from orchard.data.store import Dataset
 from orchard.errors import OrchardError, OversizedModel
 from orchard.metrics import expected_depth, propensities, score_report
 from orchard.shared_trees import timed_trees
+from orchard.timing import compilation
 
 KS = (1, 3, 5)
 
@@ -31,6 +29,7 @@ def run(
     threads: int,
     trees: list | None = None,
     tree_seconds: float | None = None,
+    matchers: list | None = None,
 ) -> tuple[dict | None, dict]:
     """Fit on the observed labels, predict the test samples and score; returns (metrics, cost).
 
@@ -38,6 +37,7 @@ def run(
 
     trees : label trees that were built before, in `tree_seconds`; without them an estimator that has `build_trees`
         builds its own here. Either way their time is in the cost apart from that of `fit`.
+    matchers : the inner nodes of these trees, to be kept as they are.
     Propensities come from the data set's own training labels: those that aggregation smeared over a group would count
     labels that nobody has.
     """
@@ -46,7 +46,8 @@ def run(
             trees, tree_seconds = timed_trees(estimator, dataset.X_train, Y_observed)
         started = time.perf_counter()
         try:
-            estimator.fit(dataset.X_train, Y_observed, **({} if trees is None else {"trees": trees}))
+            given = {"trees": trees, "matchers": matchers}
+            estimator.fit(dataset.X_train, Y_observed, **{key: value for key, value in given.items() if value})
             oversized = False
         except OversizedModel as error:
             logger.warning("given up: %s", error)
@@ -54,7 +55,6 @@ def run(
         fitted = time.perf_counter()
         found = None if oversized else _predict(estimator, dataset.X_test)
         predicted = time.perf_counter()
-    metrics = None if oversized else _score(dataset, *found)
     seconds = {"fit": fitted - started} | ({} if oversized else {"predict": predicted - fitted})
     has_size = not oversized and hasattr(estimator, "model_bytes_")
     cost = {
@@ -68,39 +68,22 @@ def run(
         | {package: version(package) for package in ("orchard-xmc", "numpy", "scipy", "numba", "scikit-learn")},
         "machine": {"system": platform.system(), "processor": platform.machine()},
     }
+    metrics = None if oversized else _score(dataset, estimator, *found)  # after the memory was looked at
     return metrics, cost
 
 
-def _score(dataset: Dataset, ids: np.ndarray, scores: np.ndarray, depths: np.ndarray | None) -> dict[str, float]:
+def score(dataset: Dataset, model) -> dict[str, float]:
+    """The metrics of a fitted model on the test samples."""
+    return _score(dataset, model, *_predict(model, dataset.X_test))
+
+
+def _score(dataset: Dataset, model, ids: np.ndarray, scores: np.ndarray, depths: np.ndarray | None) -> dict[str, float]:
     rising = np.flatnonzero((scores[:, 1:] > scores[:, :-1]).any(axis=1))
     if rising.size:
         raise OrchardError(f"predict_topk must give the best label first; the scores of sample {rising[0]} rise")
     p = propensities(dataset.Y_train, **dataset.stats["propensity"])
-    return score_report(ids, dataset.Y_test, p, ks=KS) | _depth_report(depths)
-
-
-def timed(function: Callable) -> tuple[Callable, dict[str, float]]:
-    """The same function, and a dictionary that has its seconds, compiling among them, once it was called."""
-    took = {}
-
-    def measured(*arguments):
-        with compilation() as compiled:
-            started = time.perf_counter()
-            result = function(*arguments)
-            took["seconds"] = time.perf_counter() - started
-        took["compile_seconds"] = compiled["seconds"]
-        return result
-
-    return measured, took
-
-
-@contextmanager
-def compilation() -> Iterator[dict[str, float]]:
-    """Yields {"seconds": s}, where s is at the end what numba has spent on compiling: 0 where its cache had it all."""
-    timer, spent = event.TimingListener(), {"seconds": 0.0}
-    with event.install_listener("numba:compile", timer):
-        yield spent
-    spent["seconds"] = timer.duration if timer.done else 0.0
+    metrics = score_report(ids, dataset.Y_test, p, ks=KS) | _depth_report(depths)
+    return metrics | (model.search_report(dataset.X_test, dataset.Y_test) if hasattr(model, "search_report") else {})
 
 
 def _predict(estimator, X: sp.csr_matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

@@ -36,6 +36,20 @@ def test_rows_without_settings_are_left_as_they_are():
     assert runs_of({"rows": rows, "seeds": {"demo": [3]}}, "demo", ["small"]) == [("small", "clean", "tree", 3)]
 
 
+def test_a_row_of_a_larger_scale_waits_for_it():
+    """Below it there is no run, and the line says so; from it on nothing is left of the word."""
+    rows = [{"row": "Tree", "method": "tree"}, {"row": "Slow", "method": "slow", "from": "laptop"}]
+    artefact = {"rows": rows, "seeds": {"demo": [0], "laptop": [0]}}
+    assert resolve_rows(artefact, "demo", ["small"])[1] == {"row": "Slow", "from": "laptop"}
+    assert runs_of(artefact, "demo", ["small"]) == [("small", "clean", "tree", 0)]
+    assert resolve_rows(artefact, "laptop", ["small"])[1] == {"row": "Slow", "method": "slow"}
+    crossed = artefact | {"settings": [{"setting": "R-4", "variant": GROUPED}]}
+    assert resolve_rows(crossed, "demo", ["small"])[1] == {"row": "Slow", "from": "laptop", "setting": "R-4"}
+    assert runs_of(crossed, "laptop", ["small"])[1] == ("small", GROUPED, "slow", 0)
+    later = artefact | {"settings": [{"setting": "R-4", "variant": GROUPED, "from": "paper"}]}
+    assert resolve_rows(later, "demo", ["small"])[1]["from"] == "paper"  # the later of the two
+
+
 def test_every_row_without_a_variant_meets_every_setting():
     lines = resolve_rows(ARTEFACT, "laptop", ["small", "wiki"])
     assert [(line["setting"], line["row"]) for line in lines] == [

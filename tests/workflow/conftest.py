@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+TABLES_OF_TIMES = ("disentangle-table5", "disentangle-costs")
 PARTS = ("Snakefile", "rules", "workflow_scripts", "config", "profiles", "environment.yml", "src")
 
 
@@ -48,6 +49,7 @@ class Checkout:
             if path.is_file()
             and path.relative_to(folder).parts[0] not in ("logs", "benchmarks")
             and path.name not in ("cost.json", ".snakemake_timestamp")
+            and path.stem not in TABLES_OF_TIMES
         }
 
 

@@ -10,8 +10,9 @@ import scipy.sparse as sp
 from orchard.data.store import Dataset
 from orchard.errors import ConfigError
 from orchard.methods import NotImportable, tree_recipe
-from orchard.runs import compilation, run
+from orchard.runs import run
 from orchard.shared_trees import timed_trees
+from orchard.timing import compilation
 from orchard.trees.label_tree import LabelTree
 
 

@@ -27,8 +27,19 @@ ARTEFACTS = {
     "eagle-choices": "table",
     "eagle-backbones": "table",
     "disentangle-table1": "table",
+    "disentangle-table2": "table",
     "disentangle-table3": "table",
     "disentangle-table4": "table",
+    "disentangle-table5": "table",
+    "disentangle-fig2": "figure",
+    "disentangle-beams": "figure",
+    "disentangle-fig3": "figure",
+    "disentangle-a7": "table",
+    "disentangle-a8": "table",
+    "disentangle-vi": "table",
+    "disentangle-beyond": "table",
+    "disentangle-choices": "table",
+    "disentangle-costs": "table",
     "labeltrees-table1": "table",
     "labeltrees-table2": "table",
     "labeltrees-fig1": "figure",
@@ -161,17 +172,41 @@ SCORE_TABLES = (
     "eagle-backbones",
     "disentangle-table3",
     "disentangle-table4",
+    "disentangle-a7",
+    "disentangle-a8",
+    "disentangle-vi",
+    "disentangle-beyond",
+    "disentangle-choices",
 )
 OF_SCORES = dict.fromkeys(SCORE_TABLES, 1)
 OF_DECREMENTS = dict.fromkeys(("eagle-fig4", "eagle-fig7", "eagle-fig8", "eagle-fig9"), 1)
-OF_RUNS = {name: 1 for name in ("eagle-table1", *OF_SCORES, *OF_DECREMENTS) if name != "eagle-choices"}
-OF_STATISTICS = {name: 1 for name in ARTEFACTS if "table" in name and name not in OF_SCORES}
+NOT_OF_RUNS = ("eagle-choices", "disentangle-choices", "disentangle-vi")
+OF_FIGURES = dict.fromkeys(("disentangle-fig2", "disentangle-beams", "disentangle-fig3"), 1)
+BY_SCORES = ("disentangle-table2", "disentangle-table5", "disentangle-costs")  # they use some of its words
+OF_RUNS = {name: 1 for name in ("eagle-table1", *OF_SCORES, *OF_DECREMENTS, *OF_FIGURES) if name not in NOT_OF_RUNS}
+STATISTICS_TABLES = (
+    "eagle-table1",
+    "disentangle-table1",
+    "labeltrees-table1",
+    "labeltrees-table2",
+    "otseq2set-table1",
+)
+OF_STATISTICS = dict.fromkeys(STATISTICS_TABLES, 1)
+# Label disentanglement: two fusions and their clusters; two methods on samples held out; two tables of costs.
+MEANINGS = {"meanings": 2, "disentangle-table2": 1, "disentangle-vi": 1}
+HELD_OUT = {"hold_out": 2, "disentangle-choices": 1}
+TIMED = {"costs": 2, "disentangle-table5": 1, "disentangle-costs": 1}
+# XR-Linear with 32 children and Disentangle+'s on clean labels, each plain and cross-fitted (the latter in two ways),
+# and the former on fusions (three of one data set, one of another); of their runs eight have overlapping clusters.
+MATCHED = {"match": 5 + 4, "objective": 3} | MEANINGS | HELD_OUT | TIMED
+OVERLAPPING = {"run": 5 + 3} | MATCHED | {name: 1 for name in ARTEFACTS if name.startswith("disentangle-")}
+del OVERLAPPING["disentangle-table1"]  # statistics of the data sets
 # Six methods on clean labels, of which DiSMEC has no tree; Baseline, EAGLE-0 and EAGLE on three groupings, and on one
 # of them seven methods of our own. All that impute are validated on that one.
 OF_PLUS = {"run": 4, "eagle-beyond": 1, "validate": 4, "eagle-choices": 1}
 VALIDATED = {"validate": 2 + 7, "eagle-choices": 1}
 OF_EAGLE = {"run": 6 + 7} | OF_DECREMENTS | dict.fromkeys(("eagle-table2", "eagle-table5", "eagle-beyond"), 1)
-RUN, BUILT, GROUPED = {"run": 6 + 9 + 7}, {"tree": 5 + 3}, {"aggregate": 3}
+RUN, BUILT, GROUPED = {"run": 6 + 9 + 7 + 2 * 3 + 5}, {"tree": 5 + 3 + 4}, {"aggregate": 3, "entangle": 4}
 
 
 @pytest.mark.parametrize(
@@ -182,15 +217,21 @@ RUN, BUILT, GROUPED = {"run": 6 + 9 + 7}, {"tree": 5 + 3}, {"aggregate": 3}
         ("src/orchard/report/statistics_table.py", OF_STATISTICS),
         ("src/orchard/report/scores_table.py", OF_SCORES),
         ("src/orchard/report/decrement.py", OF_DECREMENTS),
-        ("src/orchard/report/rows.py", OF_STATISTICS | OF_RUNS | {"eagle-choices": 1}),
+        ("src/orchard/report/overlap_figures.py", OF_FIGURES),
+        ("src/orchard/report/rows.py", OF_STATISTICS | OF_RUNS | OF_SCORES | dict.fromkeys(BY_SCORES, 1)),
         ("src/orchard/eagle_simulations.py", SIMULATIONS),
-        ("src/orchard/data/synthetic.py", PREPARED | GROUPED | BUILT | RUN | VALIDATED | OF_DATA),
+        ("src/orchard/data/synthetic.py", PREPARED | GROUPED | BUILT | RUN | VALIDATED | MATCHED | OF_DATA),
         ("src/orchard/data/formats.py", {}),  # reads files, of which the smoke scale has none
         ("src/orchard/data/sources.py", {}),
-        ("src/orchard/metrics.py", RUN | OF_RUNS),
-        ("src/orchard/linear/_solver_kernels.py", RUN | OF_RUNS | VALIDATED),  # trees stay
-        ("src/orchard/linear/search.py", RUN | OF_RUNS | VALIDATED),
-        ("src/orchard/trees/builders.py", BUILT | RUN | OF_RUNS | VALIDATED),
+        ("src/orchard/metrics.py", RUN | OF_RUNS | MEANINGS | HELD_OUT),
+        ("src/orchard/linear/_solver_kernels.py", RUN | OF_RUNS | VALIDATED | MATCHED),  # trees stay
+        ("src/orchard/linear/search.py", RUN | OF_RUNS | VALIDATED | MATCHED),
+        ("src/orchard/trees/builders.py", BUILT | RUN | OF_RUNS | VALIDATED | MATCHED),
+        ("src/orchard/_coverage_kernels.py", OVERLAPPING),  # plain methods stay
+        ("src/orchard/disentanglement.py", OVERLAPPING),
+        ("src/orchard/meanings.py", MEANINGS),
+        ("src/orchard/held_out.py", HELD_OUT),
+        ("src/orchard/costs.py", TIMED),
         ("src/orchard/_eagle_kernels.py", OF_EAGLE | VALIDATED),
         ("src/orchard/eagle_plus.py", OF_PLUS),
         ("src/orchard/group_validation.py", OF_PLUS | VALIDATED),
@@ -212,8 +253,9 @@ def test_a_config_edit_reruns_only_its_own_steps(copy_of_finished):
     path.write_text(path.read_text() + "split: words that no step depends on\n")
     assert copy_of_finished.jobs_to_run("reproduce-all") == {"otseq2set-table1": 1}
     path.write_text(path.read_text().replace("title: ", "title: New "))
-    shown_in = ("otseq2set-table1", "otseq2set-fig4", "labeltrees-fig6")
-    assert copy_of_finished.jobs_to_run("reproduce-all") == {"prepare": 1} | dict.fromkeys(shown_in, 1)
+    shown_in = ("otseq2set-table1", "otseq2set-fig4", "labeltrees-fig6", "disentangle-table2")
+    fused = ("entangle", "tree", "match", "meanings")
+    assert copy_of_finished.jobs_to_run("reproduce-all") == dict.fromkeys(("prepare", *fused, *shown_in), 1)
 
 
 def test_a_touched_script_regenerates_its_figure_alone(copy_of_finished):
@@ -242,6 +284,34 @@ def test_a_method_that_needs_the_same_trees_builds_none(copy_of_finished):
     assert {"depth@1", "depth@3", "depth@5"} <= content["metrics"].keys()
     assert costs["seconds"].keys() == {"tree", "fit", "predict"}
     assert costs["seconds"]["tree"] == json.loads((narrow / "cost.json").read_text())["seconds"]["tree"]
+
+
+def test_a_sweep_over_λ_shares_everything_up_to_the_counts(copy_of_finished):
+    """Another λ, another solver: one refit each. Cross-fitted matches are made once; a second round needs its own."""
+    runs = "results/runs/smoke-sim/clean"
+    more = [f"{runs}/disentangle-{name}/seed-0/score.json" for name in (4, 5, 6, "capped", "coverage", "exact")]
+    assert copy_of_finished.jobs_to_run(*more) == {"run": 6}
+    crossed = [f"{runs}/disentangle-{name}/seed-0/score.json" for name in ("cross", "coverage-cross", "weighted")]
+    assert copy_of_finished.jobs_to_run(*crossed) == {"run": 3}  # the smoke scale has judged clusters by them
+    assert copy_of_finished.jobs_to_run(f"{runs}/disentangle-rounds/seed-0/score.json") == {"match": 1, "run": 1}
+    over_bonsai = f"{runs}/disentangle-2+bonsai/seed-0/score.json"
+    assert copy_of_finished.jobs_to_run(over_bonsai) == {"match": 1, "run": 1}
+    done = copy_of_finished.snakemake(over_bonsai, f"{runs}/disentangle-rounds/seed-0/score.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    score = json.loads((copy_of_finished.folder / over_bonsai).read_text())
+    assert score["overlap"]["copies"] == 2 and score["metrics"]["copies per label"] > 1
+
+
+def test_methods_that_cannot_overlap_are_refused(copy_of_finished):
+    """One-vs-all has no clusters; fused labels of a plain method have no copies to judge."""
+    for target, words in {
+        "results/runs/smoke-sim/clean/disentangle-2+dismec/seed-0/score.json": "has no label trees that could overlap",
+        "results/meanings/smoke-sim/entangled/hard-2/xr-linear/seed-0/score.json": "has no overlapping clusters",
+        "results/objectives/smoke-sim/clean/disentangle-rounds/seed-0/score.json": "clusters of a later round",
+    }.items():
+        done = copy_of_finished.snakemake("--dry-run", target)
+        assert done.returncode != 0
+        assert words in done.stdout + done.stderr
 
 
 def test_variants_of_the_labels(copy_of_finished, finished):

@@ -1,5 +1,7 @@
 """How every plot of Orchard looks, and how it is written: the same bytes for the same numbers."""
 
+import textwrap
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -40,6 +42,12 @@ def new_panels(count: int, columns: int = 2):
     for unused in axes.flat[count:]:
         unused.set_axis_off()
     return figure, list(axes.flat[:count])
+
+
+def wrapped(text: str, figure, size: float) -> str:
+    """A text in as many lines as it takes to fit into the width of a figure; size : of the font, in points."""
+    letter = 0.55 * size  # as wide as letters are on average, and some more
+    return textwrap.fill(text, int(72 * figure.get_figwidth() / letter))
 
 
 def mark_simulated(axes) -> None:

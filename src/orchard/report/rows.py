@@ -6,6 +6,8 @@ An artefact has one of `rows` for every method that the paper compares:
     method, variant : the run that measures it, or instead of them
     not_run : why nothing does
     not_run_on : {data set: why}, where it is too large for the method
+    from : the smallest scale that runs it (smoke if there is none)
+    at : in a figure, its place on the axis
 
 `settings`, if there are any, stand for the groups of lines in which the paper prints all of those methods. Every row
 without a variant of its own is crossed with every setting; a row with one (the oracle on clean labels) stands alone.
@@ -14,7 +16,7 @@ without a variant of its own is crossed with every setting; a row with one (the 
     variant : of the labels, and `variant_for` {data set: variant}, where a data set has another one
     method_for : {data set: {method: the method that takes its place there}}
     from : the smallest scale that runs it (smoke if there is none)
-    axis, at : in a figure, the x axis that it belongs to and its place there
+    axis, at : in a figure, the x axis (or the curve) that it belongs to and its place there, if rows have no `at`
     published : in a figure, the setting whose published values it is set beside, if not its own name
 """
 
@@ -28,7 +30,7 @@ def resolve_rows(artefact: dict, scale: str, datasets: list[str]) -> list[dict]:
     What is not run at this scale keeps its line, and says in `from` which scale it begins with. Exceptions for data
     sets that are not shown are left out, so that a rendering depends on nothing that it does not show.
     """
-    rows = artefact["rows"]
+    rows = [_at_scale(row, row.get("from"), scale) for row in artefact["rows"]]
     if "settings" not in artefact:
         return rows
     crossed = [row for row in rows if "variant" not in row]
@@ -36,14 +38,22 @@ def resolve_rows(artefact: dict, scale: str, datasets: list[str]) -> list[dict]:
     return lines + [_crossed(row, setting, scale, datasets) for setting in artefact["settings"] for row in crossed]
 
 
+def _at_scale(row: dict, first: str | None, scale: str) -> dict:
+    """A row without `from`; or, at a scale before that one, with it and without its method."""
+    if first and SCALES.index(scale) < SCALES.index(first):
+        return {key: value for key, value in row.items() if key != "method"} | {"from": first}
+    return {key: value for key, value in row.items() if key != "from"}
+
+
 def _crossed(row: dict, setting: dict, scale: str, datasets: list[str]) -> dict:
     line = row | {key: setting[key] for key in _OF_SETTING if key in setting}
+    if "from" in row:
+        line["from"] = max(row["from"], setting.get("from", SCALES[0]), key=SCALES.index)
     if "method" not in row:
         return line
-    first = setting.get("from", SCALES[0])
-    if SCALES.index(scale) < SCALES.index(first):
-        line["from"] = first
-        return {key: value for key, value in line.items() if key != "method"}
+    line = _at_scale(line, setting.get("from"), scale)
+    if "method" not in line:
+        return line
     line["variant"] = setting["variant"]
     others = {
         "variant_for": setting.get("variant_for", {}),

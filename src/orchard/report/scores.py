@@ -8,6 +8,7 @@ from orchard.report.rows import run_of
 from orchard.report.tables import OVERSIZED
 
 MISSING = "–"
+COUNTS = ("fused labels", "scored", "scored nodes", "scored labels", "largest cluster")  # printed without decimals
 
 
 @dataclass(frozen=True)
@@ -31,18 +32,33 @@ class Measured:
         """`81.65`, or `81.65 ± 0.12` (standard deviation) where there are several seeds."""
         if metric not in self.values:
             return OVERSIZED if self.oversized else MISSING
-        spread = f" ± {self.spreads[metric]:.2f}" if metric in self.spreads else ""
-        return f"{self.values[metric]:.2f}{spread}"
+        decimals = 0 if metric in COUNTS else 2
+        spread = f" ± {self.spreads[metric]:.{decimals}f}" if metric in self.spreads else ""
+        return f"{self.values[metric]:.{decimals}f}{spread}"
+
+
+def scores_of_row(row: dict, dataset: str, scores: list[dict]) -> list[dict]:
+    """The runs of a row (its `method`, its `variant` or clean) on a data set, among all scores, by seed."""
+    if not (run := run_of(row, dataset)):
+        return []
+    mine = [score for score in scores if (score["dataset"], score["variant"], score["method"]) == (dataset, *run)]
+    return sorted(mine, key=lambda score: score["seed"])
+
+
+def merged(scores: list[dict]) -> list[dict]:
+    """Scores of the same run from several files as one, with all of their metrics."""
+    by_run = {}
+    for score in scores:
+        run = tuple(score[key] for key in ("dataset", "variant", "method", "seed"))
+        known = by_run.setdefault(run, score | {"metrics": {}})
+        by_run[run] = known | {"metrics": known["metrics"] | score["metrics"]}
+    return list(by_run.values())
 
 
 def measured_row(row: dict, dataset: str, scores: list[dict]) -> Measured | None:
-    """The runs of a row (its `method`, its `variant` or clean) on a data set, among all scores; None without any."""
-    if not (run := run_of(row, dataset)):
+    """What `scores_of_row` gave, or None without any."""
+    if not (mine := scores_of_row(row, dataset, scores)):
         return None
-    mine = [score for score in scores if (score["dataset"], score["variant"], score["method"]) == (dataset, *run)]
-    if not mine:
-        return None
-    mine.sort(key=lambda score: score["seed"])
     metrics = [name for name in mine[0]["metrics"] if all(name in score["metrics"] for score in mine)]
     values = {name: [score["metrics"][name] for score in mine] for name in metrics}
     return Measured(

@@ -123,10 +123,12 @@ def _notes(artefact: dict, shown: list[Measured], in_paper: list, at_hand: list,
     rows, notes = artefact["rows"], []
     if shown:
         notes.append(f"{seeds_note(shown)} Runs (`config/methods`): {', '.join(_runs(rows, at_hand))}.")
-    later = {}
+    later, run_now = {}, {row.get("setting") for row in rows if "method" in row}
     for row in rows:
         if "from" in row:
-            later.setdefault(row["from"], {})[row["setting"]] = None
+            setting = row.get("setting")
+            name = setting if setting and setting not in run_now else _name(row)
+            later.setdefault(row["from"], {})[name] = None
     notes += [f"Run from the scale `{scale}` on: {'; '.join(settings)}." for scale, settings in later.items()]
     by_reason = {}
     for row in rows:
@@ -209,7 +211,8 @@ def compare_note(compare: dict, of_setting: dict[tuple, dict[str, Measured]], me
             if best is not None and metric in mine.values:
                 total += 1
                 if mine.values[metric] <= best:
-                    behind.append(f"{dataset}, {setting}, {metric} ({signed(mine.values[metric] - best)})")
+                    place = ", ".join(filter(None, (dataset, setting, metric)))
+                    behind.append(f"{place} ({signed(mine.values[metric] - best)})")
                 missing.update(name for name in compare["with"] if name in lines and metric not in lines[name].values)
     if not total:
         return []

@@ -1,0 +1,46 @@
+"""What methods cost to train and to ask, measured alone: all cores, warmed up, several times in turn."""
+
+import time
+from statistics import median
+
+import scipy.sparse as sp
+
+from orchard.data.store import Dataset
+from orchard.methods import train_method
+
+REPETITIONS = 3
+WARM_UP_ROWS = 300
+
+
+def measure_costs(dataset: Dataset, Y: sp.csr_matrix, methods: list[dict], seed: int, threads: int) -> list[dict]:
+    """Seconds to train and milliseconds to ask, the medians of some repetitions, for every one of `methods`.
+
+    methods : {method, estimator, parameters, overlap}, the overlap None for a plain one.  Training is all of it: trees,
+    classifiers, and for overlapping clusters the matches, the choice of clusters and the training over them.
+    What drifts on the machine hits all methods alike, since they take turns.
+    """
+    few = slice(min(WARM_UP_ROWS, dataset.X_train.shape[0]))
+    took = {method["method"]: [] for method in methods}
+    for method in methods:
+        _train(method, dataset.X_train[few], Y[few], seed, threads).predict_topk(dataset.X_test[few])
+    for _ in range(REPETITIONS):
+        for method in methods:
+            started = time.perf_counter()
+            model = _train(method, dataset.X_train, Y, seed, threads)
+            trained = time.perf_counter()
+            model.predict_topk(dataset.X_test)
+            took[method["method"]].append((trained - started, time.perf_counter() - trained))
+    n = dataset.X_test.shape[0]
+    return [
+        {
+            "method": name,
+            "train_s": median(train for train, _ in times),
+            "query_ms": 1000 * median(predict for _, predict in times) / n,
+            "repetitions": len(times),
+        }
+        for name, times in took.items()
+    ]
+
+
+def _train(method: dict, X: sp.csr_matrix, Y: sp.csr_matrix, seed: int, threads: int):
+    return train_method(method["estimator"], method["parameters"], method["overlap"], X, Y, seed, threads)

@@ -1,0 +1,82 @@
+"""What overlapping clusters cost over their backbone (disentangle, Table 5), measured in the same run.
+
+An artefact of this kind has `rows`; the first one is the backbone, which the others are compared with. 'Extra' is as
+the paper has it: 1.0× is as much again as the backbone takes.
+"""
+
+from orchard.report.published import read_published
+from orchard.report.scores import MISSING, simulated_note
+from orchard.report.tables import Table
+
+EXTRA = ["Extra training time", "Extra inference time"]
+HEADER = ["data set", "setting", "method", "source", "training", "query", *EXTRA]
+RECORD_HEADER = ["data set", "setting", "method", "source", "column", "value"]
+
+
+def costs_table(artefact: dict, costs: list[dict], published_csv=None) -> Table:
+    """One published and one measured line per data set and row.
+
+    costs : what the rule `costs` wrote, one for every data set.  published_csv : None for a table beyond the paper.
+    """
+    rows, published = artefact["rows"], _published(published_csv) if published_csv else {}
+    table = Table(artefact["title"], HEADER, [], record_header=RECORD_HEADER)
+    at_hand = [cost["dataset"] for cost in costs]
+    in_paper = list(dict.fromkeys(dataset for dataset, *_ in published))
+    for dataset in [*in_paper, *(name for name in at_hand if name not in in_paper)]:
+        cost = next((one for one in costs if one["dataset"] == dataset), None)
+        by_method = {one["method"]: one for one in cost["costs"]} if cost else {}
+        for row in rows:
+            lead = [dataset, row.get("setting", ""), row["row"]]
+            if printed := published.get(tuple(lead)):
+                cells = [printed[name] for name in ("T_trn", "T_tst (ms/pts)", *EXTRA)]
+                table.rows.append([*lead, "published", *cells])
+            if row.get("method") in by_method:
+                source = "simulated" if cost["simulated"] else "measured"
+                values = _values(by_method[row["method"]], by_method[rows[0]["method"]])
+                table.rows.append([*lead, source, *_printed(values)])
+                table.records += [[*lead, source, name, f"{value:.6g}"] for name, value in values.items()]
+    later = {}
+    for row in rows:
+        if "from" in row:
+            later.setdefault(row["from"], []).append(row["row"])
+    waiting = [f"Measured from the scale `{scale}` on: {'; '.join(names)}." for scale, names in later.items()]
+    table.notes = [*artefact.get("notes", []), *waiting, *_notes(costs, in_paper, at_hand)]
+    return table
+
+
+def _published(path) -> dict[tuple[str, str, str], dict[str, str]]:
+    lines = {}
+    for value in read_published(path):
+        empty = dict.fromkeys(("T_trn", "T_tst (ms/pts)", *EXTRA), MISSING)
+        lines.setdefault((value.dataset, value.setting, value.method), empty)[value.metric] = value.value
+    return lines
+
+
+def _values(mine: dict, backbone: dict) -> dict[str, float]:
+    extra = {"train_s": EXTRA[0], "query_ms": EXTRA[1]}
+    times = {"training (s)": mine["train_s"], "query (ms)": mine["query_ms"]}
+    if mine is backbone:
+        return times
+    return times | {name: mine[key] / backbone[key] - 1 for key, name in extra.items()}
+
+
+def _printed(values: dict[str, float]) -> list[str]:
+    extra = [f"{values[name]:.2f}×" if name in values else MISSING for name in EXTRA]
+    return [f"{values['training (s)']:.2f} s", f"{values['query (ms)']:.3f} ms", *extra]
+
+
+def _notes(costs: list[dict], in_paper: list[str], at_hand: list[str]) -> list[str]:
+    notes = []
+    if costs:
+        threads = sorted({cost["threads"] for cost in costs})
+        repetitions = sorted({one["repetitions"] for cost in costs for one in cost["costs"]})
+        busiest = max(cost["load_average"] for cost in costs)
+        notes.append(
+            f"Measured with {', '.join(map(str, threads))} threads, medians of {', '.join(map(str, repetitions))} "
+            f"repetitions in turn, seed 0; load average when it began at most {busiest:.1f}. Queries are asked at once."
+        )
+    if missing := [name for name in in_paper if name not in at_hand]:
+        notes.append(f"Published only, the data is not part of this scale: {', '.join(missing)}.")
+    if simulated := [cost["dataset"] for cost in costs if cost["simulated"]]:
+        notes.append(simulated_note(simulated))
+    return notes
