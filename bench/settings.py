@@ -157,5 +157,5 @@ WARM_START_BAR = 2.0  # seconds for a process that imports, loads and answers a 
 MEMORY_LIMIT = 16e9  # bytes, for the largest set
 IMPUTATION_BAR = 0.25  # of imputation to the training of Parabel's three trees
 PLAIN_BAR = 50  # times that the scipy implementation is slower, one thread
-COVERAGE_BAR = 2.0  # of greedy coverage to projection
+COVERAGE_BAR = 2.0  # of coverage, in any way, to projection
 AGREEMENT_BAR = 0.5  # points to PECOS over the same overlapping trees

@@ -169,7 +169,7 @@ def test_the_largest_gain_of_all_is_served_first(seed, copies, limit, budget):
     M = sp.hstack([M, sp.csr_matrix((40, 8), dtype=np.float32)], format="csr")  # clusters that nobody is matched to
     own, total = 5 + np.arange(8), int(8 * budget)
     C = sp.csr_matrix(np.eye(13, dtype=np.float32)[own])
-    found = greedy_coverage(Y, M, C, copies, limit=limit, total=total)
+    found = greedy_coverage(Y, M, C, copies, limit=limit, total=total, n_jobs=1 + seed % 3)
     np.testing.assert_array_equal(dense(found) > 0, served_one_by_one(Y, M, own, copies, limit, total))
 
 

@@ -112,13 +112,34 @@ def cover_labels(samples_of_labels, M, C, n_clusters, copies, first, last):
 
 
 @njit(nogil=True, cache=True)
-def cover_with_limits(samples_of_labels, M, C, n_clusters, copies, limit, total):
+def first_choices(samples_of_labels, M, C, is_free, first, last):
+    """(gains, clusters), int64, that the labels first … last − 1 would begin with; NONE where nothing adds.
+
+    is_free : bool, per cluster; a label may always have the first of its clusters in C.  Otherwise as `cover_labels`.
+    """
+    indptr, samples = samples_of_labels
+    room, seen = np.zeros(is_free.size, np.int64), np.empty(is_free.size, np.int32)
+    gains, clusters = np.empty(last - first, np.int64), np.empty(last - first, np.int64)
+    is_free = is_free.copy()
+    for label in range(first, last):
+        mine, own = samples[indptr[label] : indptr[label + 1]], C[1][C[0][label]]
+        was_free = is_free[own]
+        is_free[own] = True
+        best = np.zeros(mine.size, np.int32)
+        gains[label - first], clusters[label - first] = best_cluster(label, mine, best, M, C, is_free, room, seen)
+        is_free[own] = was_free
+    return gains, clusters
+
+
+@njit(nogil=True, cache=True)
+def cover_with_limits(samples_of_labels, M, C, n_clusters, copies, limit, total, first_gains, first_clusters):
     """Greedy for all labels at once: the label and the cluster with the largest gain, while there is room.
 
     A label gains less with every cluster that it takes, so it waits with a bound of its gain, and is looked at when its
     turn comes: lazy greedy. (A place that becomes free again is not offered to those who were refused it before.)
 
     copies : clusters of a label at most.  limit : labels of a cluster at most.  total : places of all labels at most.
+    first_gains, first_clusters : of all labels, of `first_choices`, where clusters with less than `limit` are free.
     Every label is promised a place in the first of its clusters in C until it has got one; `limit` must allow that.
     Otherwise as `cover_labels`.
     """
@@ -134,8 +155,9 @@ def cover_with_limits(samples_of_labels, M, C, n_clusters, copies, limit, total)
     is_free = sizes < limit
     n_places = n_labels
     waiting = [
-        (-np.int64(indptr[label + 1] - indptr[label]) << 32, np.int64(label), np.int64(NONE))
+        (-first_gains[label], np.int64(label), first_clusters[label])
         for label in range(n_labels)
+        if first_clusters[label] != NONE
     ]
     heapify(waiting)
     while len(waiting) > 0:
@@ -168,8 +190,10 @@ def cover_with_limits(samples_of_labels, M, C, n_clusters, copies, limit, total)
 
 
 @njit(nogil=True, cache=True)
-def cover_exactly(samples_of_labels, M, n_clusters, chosen, most_steps):
+def cover_exactly(samples_of_labels, M, n_clusters, chosen, most_steps, first, last):
     """Replace greedy choices by optimal ones, for labels with at most 64 samples; returns how many were not settled.
+
+    Of the labels first … last − 1.
 
     Branch and bound over sets of clusters, a cluster being the set of samples it covers, as bits. Values count as ones.
     chosen : int32 (n_labels, copies), of `cover_labels`; where greedy is optimal it stays.
@@ -177,11 +201,11 @@ def cover_exactly(samples_of_labels, M, n_clusters, chosen, most_steps):
     """
     indptr, samples = samples_of_labels
     M_indptr, M_clusters, _ = M
-    n_labels, copies = chosen.shape
+    copies = chosen.shape[1]
     masks, seen = np.zeros(n_clusters, np.uint64), np.empty(n_clusters, np.int32)
     picked, covered = np.empty(copies + 1, np.int64), np.zeros(copies + 1, np.uint64)
     n_open = 0
-    for label in range(n_labels):
+    for label in range(first, last):
         n = indptr[label + 1] - indptr[label]
         if n > 64:
             continue

@@ -52,16 +52,30 @@ def greedy_coverage(
             return kernels.cover_labels(samples, matches, old, C.shape[1], copies, *bounds)
 
         return chosen_or_kept(np.concatenate(in_pieces(piece, samples[0], n_jobs)), C)
-    limit, total = checked_limit(limit, first_clusters(C), C.shape), checked_total(total, copies, C.shape[0])
-    chosen = kernels.cover_with_limits(samples, matches, old, C.shape[1], copies, limit, total)
+    own = first_clusters(C)
+    limit, total = checked_limit(limit, own, C.shape), checked_total(total, copies, C.shape[0])
+    is_free = np.bincount(own, minlength=C.shape[1]) < limit
+
+    def first_piece(bounds):
+        return kernels.first_choices(samples, matches, old, is_free, *bounds)
+
+    firsts = map(np.concatenate, zip(*in_pieces(first_piece, samples[0], n_jobs), strict=True))
+    chosen = kernels.cover_with_limits(samples, matches, old, C.shape[1], copies, limit, total, *firsts)
     return chosen_or_kept(chosen, C, most_kept=1)
 
 
-def exact_coverage(Y: sp.csr_matrix, M: sp.csr_matrix, C: sp.csr_matrix, copies: int) -> sp.csr_matrix:
+def exact_coverage(
+    Y: sp.csr_matrix, M: sp.csr_matrix, C: sp.csr_matrix, copies: int, n_jobs: int | None = None
+) -> sp.csr_matrix:
     """The optimum of Problem 7 for every label with at most 64 samples, greedy for the others; as `greedy_coverage`."""
     samples, matches, old = _problem(Y, M, C, weighted=False)
-    chosen = kernels.cover_labels(samples, matches, old, C.shape[1], copies, 0, C.shape[0])
-    if n_open := kernels.cover_exactly(samples, matches, C.shape[1], chosen, MOST_STEPS):
+    chosen = np.empty((C.shape[0], copies), np.int32)
+
+    def piece(bounds):
+        chosen[slice(*bounds)] = kernels.cover_labels(samples, matches, old, C.shape[1], copies, *bounds)
+        return kernels.cover_exactly(samples, matches, C.shape[1], chosen, MOST_STEPS, *bounds)
+
+    if n_open := sum(in_pieces(piece, samples[0], n_jobs)):
         logger.warning("exact coverage: %d labels were given up after %d steps", n_open, MOST_STEPS)
     return chosen_or_kept(chosen, C)
 

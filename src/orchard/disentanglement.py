@@ -136,7 +136,7 @@ def choose_clusters(
     if overlap.solver == "coverage":
         return greedy_coverage(Y, M, C, overlap.copies, overlap.weighted, **limits, n_jobs=n_jobs)
     if overlap.solver == "exact":
-        return exact_coverage(Y, M, C, overlap.copies)
+        return exact_coverage(Y, M, C, overlap.copies, n_jobs)
     counts = label_counts(Y, M, n_jobs) if counts is None else counts
     if counts.shape != C.shape:
         raise ValueError(f"counts are {counts.shape}, labels × clusters are {C.shape}")
