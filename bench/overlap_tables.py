@@ -177,10 +177,11 @@ def solvers_table(found: list[Point], said: list[str]) -> Table:
         header=["data", "solver", "n", *columns, "true labels reached, %"],
         rows=rows,
         notes=[
-            "From Y and M of the training samples to the clusters, YᵀM included where a solver needs it. Bar of coverage: "
-            f"{settings.COVERAGE_BAR:g} times the projection; ✓ it is met, ✗ it is not. A measurement is the "
+            "From Y and M of the training samples to the clusters, YᵀM included where a solver needs it. Bar of "
+            f"coverage: {settings.COVERAGE_BAR:g} times the projection; ✓ it is met, ✗ it is not. A measurement is the "
             f"median of {settings.SOLVER_CALLS} calls in turn, a ratio one of the same process; median of n, ± half of "
-            f"the range. Limits: {limits} (`Overlap`). With limits, what follows the first choice of every label uses one thread.",
+            f"the range. Limits: {limits} (`Overlap`). With limits, what follows the first choice of every label uses "
+            "one thread.",
             "True labels reached: the objective of Problem 7 over all true labels of the training samples; without "
             f"overlap it is {', '.join(before)}.",
             *said,

@@ -10,6 +10,7 @@ from orchard.report.scores import scores_of_row
 from orchard.report.tables import write_csv
 
 LOOKS = {"easy": (BLUE, "o"), "medium": (ORANGE, "s"), "hard": (PURPLE, "^")}
+TITLE_SIZE, NOTE_SIZE = 9, 6  # points
 PLACES = {"k": "Labels fused into one, k", "beam": "Clusters that the matcher keeps (beam)"}
 GAIN_HEADER = ["metric", "gain (%)", "spread", "XR-Linear", "+Ours", "seeds"]
 SWEEP_HEADER = ["data set", "source", "λ", "metric", "value", "spread", "run", "seeds"]
@@ -25,7 +26,6 @@ def gain_figure(artefact: dict, scores: list[dict], outputs, by: str) -> None:
     base, own = ({_place(row): row for row in artefact["rows"] if row["row"] == name} for name in (base_name, own_name))
     datasets = list(dict.fromkeys(score["dataset"] for score in scores))
     figure, axes = new_panels(len(datasets))
-    figure.suptitle(wrapped(artefact["title"], figure, 9), fontsize=9)
     records = []
     for panel, dataset in zip(axes, datasets, strict=True):
         points = {}
@@ -47,7 +47,7 @@ def gain_figure(artefact: dict, scores: list[dict], outputs, by: str) -> None:
         panel.set(title=dataset, xlabel=PLACES[by], ylabel=f"Relative gain in {metric} (%)", xticks=ticks)
         panel.set_xlim(ticks[0] - 0.5, ticks[-1] + 0.5)
         _mark(panel, dataset, scores)
-    _legend(figure, axes[0], [*artefact.get("notes", []), _seeds_told(scores)])
+    _explain(figure, axes[0], artefact, scores)
     save_figure(figure, outputs["png"], outputs["svg"])
     write_csv(outputs["csv"], ["data set", "source", "mode", by, *GAIN_HEADER], records)
 
@@ -57,7 +57,6 @@ def sweep_figure(artefact: dict, scores: list[dict], outputs) -> None:
     metric = artefact["metrics"][0]
     datasets = list(dict.fromkeys(score["dataset"] for score in scores))
     figure, axes = new_panels(len(datasets))
-    figure.suptitle(wrapped(artefact["title"], figure, 9), fontsize=9)
     records = []
     for panel, dataset in zip(axes, datasets, strict=True):
         points = {}
@@ -73,7 +72,7 @@ def sweep_figure(artefact: dict, scores: list[dict], outputs) -> None:
         panel.axhline(points[0][0], color=ORANGE, linestyle="--", linewidth=1, label="XR-Linear (λ = 0)")
         panel.set(title=dataset, xlabel="λ, clusters of a label at most", ylabel=f"{metric} (%)", xticks=places)
         _mark(panel, dataset, scores)
-    _legend(figure, axes[0], [*artefact.get("notes", []), _seeds_told(scores)])
+    _explain(figure, axes[0], artefact, scores)
     save_figure(figure, outputs["png"], outputs["svg"])
     write_csv(outputs["csv"], SWEEP_HEADER, records)
 
@@ -113,9 +112,14 @@ def _seeds_told(scores: list[dict]) -> str:
     return f"Seed {seeds[0]}." if len(seeds) == 1 else several
 
 
-def _legend(figure, panel, notes: list[str]) -> None:
-    """What the curves are and the notes, below all panels."""
+def _explain(figure, panel, artefact: dict, scores: list[dict]) -> None:
+    """The title above all panels; what the curves are and the notes below. The figure grows by as much as they take."""
+    title = wrapped(artefact["title"], figure, TITLE_SIZE)
+    notes = "\n".join(wrapped(note, figure, NOTE_SIZE) for note in [*artefact.get("notes", []), _seeds_told(scores)])
+    figure.suptitle(title, fontsize=TITLE_SIZE)
     handles, labels = panel.get_legend_handles_labels()
     legend = figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
-    legend.set_title("\n".join(wrapped(note, figure, 6) for note in notes), prop={"size": 6})
+    legend.set_title(notes, prop={"size": NOTE_SIZE})
     legend.get_title().set_color(GREY)
+    points = (1 + title.count("\n")) * TITLE_SIZE + (2 + notes.count("\n")) * NOTE_SIZE
+    figure.set_figheight(figure.get_figheight() + 1.3 * points / 72)
