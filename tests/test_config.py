@@ -129,9 +129,10 @@ def test_a_backbone_lends_its_estimator_and_parameters():
     assert written_out["plain"] is plain
     assert written_out["over"] == plain | {"title": "Over", "overlap": {"copies": 2}}
     for has, words in (({"backbone": "plain"}, "backbone"), ({"impute": {}}, "impute"), ({"overlap": {}}, "overlap")):
-        with pytest.raises(ConfigError, match=f"config/methods: over: backbone: odd has an `{words}` itself"):
+        with pytest.raises(ConfigError, match=rf"config/methods/over\.yaml: backbone: odd says `{words}` itself"):
             with_backbones({"plain": plain, "odd": plain | has, "over": {"backbone": "odd"}})
-    with pytest.raises(ConfigError, match="unknown method 'plane'; did you mean 'plain'"):
+    named = r"config/methods/over\.yaml: backbone: unknown method 'plane'; did you mean 'plain'"
+    with pytest.raises(ConfigError, match=named):
         with_backbones({"plain": plain, "over": {"backbone": "plane"}})
 
 

@@ -125,11 +125,13 @@ def with_backbones(methods: dict[str, dict]) -> dict[str, dict]:
 def _written_out(name: str, method: dict, methods: dict[str, dict]) -> dict:
     if "backbone" not in method:
         return method
-    backbone = pick("method", method["backbone"], methods)
+    where, plain = f"config/methods/{name}.yaml: backbone", {key: one for key, one in methods.items() if key != name}
+    try:
+        backbone = pick("method", method["backbone"], plain)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
     if has := [key for key in ("backbone", *ADDITIONS) if key in backbone]:
-        raise ConfigError(
-            f"config/methods: {name}: backbone: {method['backbone']} has an `{has[0]}` itself; name a plain one"
-        )
+        raise ConfigError(f"{where}: {method['backbone']} says `{has[0]}` itself; name a plain one")
     return backbone | {key: value for key, value in method.items() if key != "backbone"}
 
 

@@ -28,8 +28,9 @@ def costs_table(artefact: dict, costs: list[dict], published_csv=None) -> Table:
         for row in rows:
             lead = [dataset, row.get("setting", ""), row["row"]]
             if printed := published.get(tuple(lead)):
-                cells = [printed[name] for name in ("T_trn", "T_tst (ms/pts)", *EXTRA)]
-                table.rows.append([*lead, "published", *cells])
+                query = printed["T_tst (ms/pts)"]
+                query = query if query == MISSING else f"{query} ms"
+                table.rows.append([*lead, "published", printed["T_trn"], query, *(printed[name] for name in EXTRA)])
             if row.get("method") in by_method:
                 source = "simulated" if cost["simulated"] else "measured"
                 values = _values(by_method[row["method"]], by_method[rows[0]["method"]])
