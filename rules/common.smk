@@ -364,3 +364,19 @@ def suggest_target(wildcards):
         f"unknown target {wildcards.target!r}{did_you_mean(wildcards.target, names)} "
         "(`snakemake --list-target-rules` shows all; a target appears when its artefact comes to life)"
     )
+
+
+def methods_to_time(wildcards):
+    """The methods of a table of costs, each with its estimator and its overlap."""
+    rows = artefact_part("disentangle", wildcards.artefact, "rows")["rows"]
+    methods = {row["method"]: method_named(row["method"], METHODS) for row in rows if "method" in row}
+    return [
+        {"method": name, "overlap": overlap_for(method, wildcards.dataset)} | estimator_for(method, wildcards.dataset)
+        for name, method in methods.items()
+    ]
+
+
+def measured_costs(artefact):
+    """At every scale its own: which methods take turns depends on it."""
+    folder = f"results/costs/{SCALE}/disentangle-{artefact}"
+    return [f"{folder}/{name}/cost.json" for name in shown_datasets("disentangle", artefact)]

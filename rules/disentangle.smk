@@ -1,24 +1,3 @@
-def judged_clusters(artefact):
-    """What the clusters of an artefact's methods let the backbone's matcher reach."""
-    return measured_scores("disentangle", artefact, "results/objectives")
-
-
-def methods_to_time(wildcards):
-    """The methods of a table of costs, each with its estimator and its overlap."""
-    rows = artefact_part("disentangle", wildcards.artefact, "rows")["rows"]
-    methods = {row["method"]: method_named(row["method"], METHODS) for row in rows if "method" in row}
-    return [
-        {"method": name, "overlap": overlap_for(method, wildcards.dataset)} | estimator_for(method, wildcards.dataset)
-        for name, method in methods.items()
-    ]
-
-
-def measured_costs(artefact):
-    """At every scale its own: which methods take turns depends on it."""
-    folder = f"results/costs/{SCALE}/disentangle-{artefact}"
-    return [f"{folder}/{name}/cost.json" for name in shown_datasets("disentangle", artefact)]
-
-
 rule costs:
     """Measure what the methods of a table cost, alone on all cores."""
     input:
@@ -320,7 +299,7 @@ rule:
     name:
         "disentangle-beyond"
     input:
-        scores=measured_scores("disentangle", "beyond") + judged_clusters("beyond"),
+        scores=measured_scores("disentangle", "beyond") + measured_scores("disentangle", "beyond", "results/objectives"),
     output:
         **artefact_outputs("disentangle", "beyond"),
     log:
