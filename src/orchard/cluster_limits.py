@@ -12,10 +12,9 @@ have to change places both stay where they are.
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from orchard._cluster_kernels import holds
+from orchard._cluster_kernels import fill, pairs_of_rows
 from orchard.label_clusters import first_clusters
 
 EXACT_PAIRS = 20_000  # of label and cluster, up to which the problem is solved exactly
@@ -64,30 +63,6 @@ def _pairs(counts, own, C) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return labels[order], clusters[order], values[order]
 
 
-@njit(nogil=True, cache=True)
-def pairs_of_rows(counts, C, own):
-    """What `_pairs` sorts, label by label, clusters ascending; a key is twice the count, or one more if C has it."""
-    indptr, indices, data = counts
-    n_labels = own.size
-    labels, clusters = np.empty(indices.size + n_labels, np.int32), np.empty(indices.size + n_labels, np.int32)
-    values, keys = np.empty(indices.size + n_labels, np.int64), np.empty(indices.size + n_labels, np.int64)
-    at = 0
-    for label in range(n_labels):
-        waits = True  # the label's own cluster, which may have no count
-        for entry in range(indptr[label], indptr[label + 1] + 1):
-            is_end = entry == indptr[label + 1]
-            if waits and (is_end or indices[entry] >= own[label]):
-                waits = False
-                if is_end or indices[entry] > own[label]:
-                    labels[at], clusters[at], values[at], keys[at] = label, own[label], 0, 1
-                    at += 1
-            if not is_end:
-                labels[at], clusters[at], values[at] = label, indices[entry], data[entry]
-                keys[at] = 2 * values[at] + (1 if holds(C, label, indices[entry]) else 0)
-                at += 1
-    return labels[:at], clusters[:at], values[:at], keys[:at]
-
-
 def _filled(labels, clusters, values, own, copies, limit, total, shape) -> sp.csr_matrix:
     taken = fill(labels, clusters, own, copies, limit, total, shape[1])
     return _matrix(labels[taken], clusters[taken], values[taken], shape)
@@ -117,29 +92,3 @@ def _matrix(labels, clusters, values, shape) -> sp.csr_matrix:
     kept = (values > 0) | ~has_count[labels]
     ones = np.ones(int(kept.sum()), np.float32)
     return sp.csr_matrix((ones, (labels[kept], clusters[kept])), shape=shape)
-
-
-@njit(nogil=True, cache=True)
-def fill(labels, clusters, own, copies, limit, total, n_clusters):
-    """Which of the pairs, in this order, are taken, bool; a label is promised a place in `own` until it has one."""
-    n_copies = np.zeros(own.size, np.int64)
-    sizes = np.zeros(n_clusters, np.int64)  # places that are taken or promised
-    for cluster in own:
-        sizes[cluster] += 1
-    n_places = own.size
-    taken = np.zeros(labels.size, np.bool_)
-    for pair in range(labels.size):
-        label, cluster = labels[pair], clusters[pair]
-        is_first = n_copies[label] == 0
-        if n_copies[label] == copies or (not is_first and n_places >= total):
-            continue
-        if is_first:
-            sizes[own[label]] -= 1
-        if sizes[cluster] >= limit:
-            sizes[own[label]] += 1 if is_first else 0
-            continue
-        sizes[cluster] += 1
-        n_places += 0 if is_first else 1
-        n_copies[label] += 1
-        taken[pair] = True
-    return taken

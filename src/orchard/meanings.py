@@ -9,14 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
+from orchard._cluster_kernels import NOWHERE, best_of
 from orchard.metrics import variation_of_information
 from orchard.trees._numbering import starts
 
 MORE_THAN = 10  # samples that every meaning must have, so that there is something to tell
 RANDOM_PARTITIONS = 100
-NOWHERE = -1
 
 
 @dataclass(frozen=True)
@@ -71,20 +70,6 @@ def _with_one_meaning(samples_of: sp.csc_matrix, originals: np.ndarray) -> tuple
     samples, meanings = np.concatenate(lists), np.repeat(originals, [len(one) for one in lists])
     found, first, counts = np.unique(samples, return_index=True, return_counts=True)
     return found[counts == 1], meanings[first[counts == 1]]
-
-
-@njit(nogil=True, cache=True)
-def best_of(samples, M, clusters):
-    """The one of some clusters, ascending, that each sample is matched to best, int64; NOWHERE if it is to none."""
-    indptr, indices, scores = M
-    best = np.full(samples.size, NOWHERE)
-    for i in range(samples.size):
-        best_score = np.float32(-1)
-        for place in range(indptr[samples[i]], indptr[samples[i] + 1]):
-            for cluster in clusters:
-                if indices[place] == cluster and scores[place] > best_score:
-                    best[i], best_score = cluster, scores[place]
-    return best
 
 
 def meanings_report(judged: list[Meanings]) -> dict[str, float]:
