@@ -24,7 +24,7 @@ from orchard.data.store import load_csr
 from orchard.disentanglement import Overlap, choose_clusters, matched, refit
 from orchard.label_clusters import clusters_of, label_counts, objective
 from orchard.provenance import source_hash
-from orchard.trees.balanced import MANY_ENTRIES
+from orchard.trees.bisection import MANY_ENTRIES
 from orchard.trees.builders import merged_label_tree
 
 STEPS = ("backbone", "match", "counts", "choosing", "refit")

@@ -4,8 +4,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchard.trees import _kernels, _step_kernels, balanced
-from orchard.trees.balanced import _two_distinct, balanced_kmeans, balanced_tree
+from orchard.trees import _kernels, _step_kernels, bisection
+from orchard.trees.balanced import balanced_kmeans, balanced_tree
+from orchard.trees.bisection import _two_distinct
 from orchard.trees.embeddings import unit_rows
 
 # The first call of a kernel may compile it, so hypothesis must not watch the clock.
@@ -18,11 +19,16 @@ def random_unit_rows(seed, n, n_features=30, density=0.3):
     return unit_rows(sp.csr_matrix(dense))
 
 
+def unweighted(fewest_plus, most_plus):
+    """How a node is split whose rows all weigh the same, see `_step_kernels`."""
+    return fewest_plus, most_plus, np.empty(0, np.float32), np.float32(1), np.float32(0)
+
+
 def bisect(V, seeds, fewest_plus, most_plus, tolerance=1e-4, max_iterations=100, rows=None):
     sums = np.zeros((V.shape[1], 2), np.float32)
     side, objective = _kernels.bisect(
         *(V.indptr.astype(np.int64), V.indices, V.data, np.arange(V.shape[0]) if rows is None else rows),
-        *(np.array(seeds), fewest_plus, most_plus, tolerance, max_iterations, sums),
+        *(np.array(seeds), unweighted(fewest_plus, most_plus), tolerance, max_iterations, sums),
     )
     assert not sums.any(), "the scratch space must be returned clean"
     return side == _kernels.PLUS, objective
@@ -76,7 +82,7 @@ def test_one_difference_of_centres_scores_as_two_centres_do(seed, n, tolerance, 
         side, new_side = np.full((2, n), _kernels.NOWHERE, np.int8)
         new_side[seeds] = _kernels.PLUS, _kernels.MINUS
         sums = np.zeros((V.shape[1], 2), np.float32)
-        objective, iterations = alternate(*matrix, side, new_side, n // 2, n // 2 + odd, tolerance, 20, sums)
+        objective, iterations = alternate(*matrix, side, new_side, unweighted(n // 2, n // 2 + odd), tolerance, 20, sums)
         results.append((new_side, objective, iterations))
     (by_pairs, *expected), (by_difference, *found) = results
     np.testing.assert_array_equal(by_difference, by_pairs)
@@ -218,7 +224,7 @@ def test_all_threads_together_split_a_large_node_as_one_thread_does(monkeypatch)
     """Sums in pieces are rounded otherwise, no more: the tree is the same, and any number of threads gives it."""
     V = random_unit_rows(11, 2500, n_features=200, density=0.1)
     alone = balanced_tree(V, 19, seed=3, n_jobs=1)
-    monkeypatch.setattr(balanced, "MANY_ENTRIES", 0)
+    monkeypatch.setattr(bisection, "MANY_ENTRIES", 0)
     for n_jobs in (1, 2, 5):
         together = balanced_tree(V, 19, seed=3, n_jobs=n_jobs)
         np.testing.assert_array_equal(together.leaf_order, alone.leaf_order)
@@ -229,10 +235,10 @@ def test_a_copy_in_node_order_changes_no_split(monkeypatch):
     """New places for the rows and new feature ids for each node: the tree stays the same, to the last row."""
     V = random_unit_rows(12, 700, n_features=300, density=0.1)
     expected = balanced_tree(V, 45, seed=3, n_jobs=2)
-    monkeypatch.setattr(balanced, "FEW_FEATURES", 0)
-    monkeypatch.setattr(balanced, "SMALL_NODE", 1000)
+    monkeypatch.setattr(bisection, "FEW_FEATURES", 0)
+    monkeypatch.setattr(bisection, "SMALL_NODE", 1000)
     for levels in (1, 2):
-        monkeypatch.setattr(balanced, "LEVELS_PER_COPY", levels)
+        monkeypatch.setattr(bisection, "LEVELS_PER_COPY", levels)
         np.testing.assert_array_equal(balanced_tree(V, 45, seed=3, n_jobs=2).leaf_order, expected.leaf_order)
 
 

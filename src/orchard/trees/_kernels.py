@@ -1,4 +1,4 @@
-"""Kernels of the tree builders: balanced 2-means of a node, and of all nodes of a level.
+"""Kernels of the tree builders: 2-means of a node, balanced or weighted, and of all nodes of a level.
 
 Strict floating point (no fastmath), sums in a fixed order: the same split on every machine and with any number of
 threads.
@@ -24,6 +24,7 @@ from orchard.trees._step_kernels import (
     total_along,
 )
 
+WEIGHTS, SIMILARITY = 2, 3  # in a target, see `_step_kernels`
 FEW_ENTRIES = 2  # per feature: a node with fewer does not pay for passes over its features
 LAST_ID = 1 << 30
 SMALLEST_SAMPLE = 128  # rows, about
@@ -32,17 +33,17 @@ SAMPLE_TOLERANCE = np.float64(1e-3)  # what is gained beyond it on a sample is n
 
 @njit(nogil=True, cache=True)
 def alternate_by_pairs(
-    indptr, indices, data, rows, side, new_side, fewest_plus, most_plus, tolerance, max_iterations, sums
+    indptr, indices, data, rows, side, new_side, target, tolerance, max_iterations, sums
 ):
     """`alternate` without a pass over the features: a row's dots with both sums say all."""
     dots = np.empty((rows.size, 2), np.float32)
     squares = np.zeros(2)  # nobody asks for them
     objective, iterations = -np.inf, 0
     while iterations < max_iterations:
-        move_rows(indptr, indices, data, rows, side, new_side, sums, squares, 0, rows.size)
+        move_rows(indptr, indices, data, rows, target[WEIGHTS], side, new_side, sums, squares, 0, rows.size)
         dot_rows(indptr, indices, data, rows, sums, dots, 0, rows.size)
         previous = objective
-        objective, n_moved = assign(dots, side, fewest_plus, most_plus, new_side)
+        objective, n_moved = assign(dots, side, target, new_side)
         iterations += 1
         if n_moved == 0 or objective - previous <= tolerance:
             break
@@ -51,7 +52,7 @@ def alternate_by_pairs(
 
 @njit(nogil=True, cache=True)
 def alternate_by_difference(
-    indptr, indices, data, rows, side, new_side, fewest_plus, most_plus, tolerance, max_iterations, sums
+    indptr, indices, data, rows, side, new_side, target, tolerance, max_iterations, sums
 ):
     """`alternate` with one vector μ⁺ − μ⁻ to score the rows by: half the memory to wait for.
 
@@ -59,26 +60,27 @@ def alternate_by_difference(
     ‖S⁺‖ + ‖S⁻‖; a row that changes adds its score or takes it away. In the first iteration most rows are in no sum
     yet: a row's cosine is ⟨v, μ⁻⟩, and its score more if it is plus, and Σ v is known once all rows are in the sums.
     """
-    n = rows.size
+    n, similarity = rows.size, target[SIMILARITY]
     scores, difference = np.empty(n, np.float32), np.empty(sums.shape[0], np.float32)
     squares = np.empty(2)
     objective, iterations = -np.inf, 0
     while iterations < max_iterations:
-        move_rows(indptr, indices, data, rows, side, new_side, sums, squares, 0, n)
+        move_rows(indptr, indices, data, rows, target[WEIGHTS], side, new_side, sums, squares, 0, n)
         if iterations == 0:
             squared_norms(sums, squares)
         clear_empty_sides(indptr, rows, side, sums, squares)
         set_difference(sums, squares, difference)
         score_rows(indptr, indices, data, rows, difference, scores, 0, n)
-        n_moved, old_plus, new_plus = assign_by_scores(scores, side, fewest_plus, most_plus, new_side)
+        n_moved, old_plus, new_plus = assign_by_scores(scores, side, target, new_side)
         previous = objective
         if iterations == 0:
             old_minus, minus_scale = sums[:, MINUS].copy(), scale(squares[MINUS])
-            move_rows(indptr, indices, data, rows, side, new_side, sums, squares, 0, n)
+            move_rows(indptr, indices, data, rows, target[WEIGHTS], side, new_side, sums, squares, 0, n)
             squared_norms(sums, squares)
-            objective = (total_along(sums, old_minus) * minus_scale + new_plus) / n
+            objective = (similarity * total_along(sums, old_minus) * minus_scale + new_plus) / n
         else:
-            objective = (np.sqrt(squares[PLUS]) + np.sqrt(squares[MINUS]) + new_plus - old_plus) / n
+            norms = np.sqrt(squares[PLUS]) + np.sqrt(squares[MINUS])
+            objective = (similarity * norms + new_plus - old_plus) / n
         iterations += 1
         if n_moved == 0 or objective - previous <= tolerance:
             break
@@ -86,16 +88,17 @@ def alternate_by_difference(
 
 
 @njit(nogil=True, cache=True)
-def alternate(indptr, indices, data, rows, side, new_side, fewest_plus, most_plus, tolerance, max_iterations, sums):
-    """Centres from sides, sides from centres, until the mean cosine gains no more than `tolerance`.
+def alternate(indptr, indices, data, rows, side, new_side, target, tolerance, max_iterations, sums):
+    """Centres from sides, sides from centres, until the objective gains no more than `tolerance`.
 
-    side, new_side : int8 (n,); the sides that `sums` knows of, and the sides to start from. Returns the objective of
-    Eq. 1 for the last `new_side` and the centres that it was chosen by, and the number of iterations.
+    side, new_side : int8 (n,); the sides that `sums` knows of, and the sides to start from.  target : see
+    `_step_kernels`. Returns the objective for the last `new_side` and the centres that it was chosen by, and the number
+    of iterations; it is that of Eq. 1, or half of that of Eq. 4 (but for a constant) over the weight of the node.
     """
     n_entries = 0
     for row in rows:
         n_entries += indptr[row + 1] - indptr[row]
-    arguments = indptr, indices, data, rows, side, new_side, fewest_plus, most_plus, tolerance, max_iterations, sums
+    arguments = indptr, indices, data, rows, side, new_side, target, tolerance, max_iterations, sums
     if n_entries < FEW_ENTRIES * sums.shape[0]:
         return alternate_by_pairs(*arguments)
     return alternate_by_difference(*arguments)
@@ -111,7 +114,7 @@ def scramble(key, i):
 
 
 @njit(nogil=True, cache=True)
-def start_from_samples(indptr, indices, data, rows, seeds, most_plus, tolerance, max_iterations, sums):
+def start_from_samples(indptr, indices, data, rows, seeds, target, tolerance, max_iterations, sums):
     """The state to start `alternate` from: two seeds, improved on a 16th and then on a quarter of the rows.
 
     An iteration over a sample costs little, and the rows of a large node are much alike: full iterations are saved,
@@ -119,6 +122,7 @@ def start_from_samples(indptr, indices, data, rows, seeds, most_plus, tolerance,
     Returns side, new_side (NOWHERE outside of the sample) and the number of iterations.
     """
     n = rows.size
+    _, most_plus, weights, similarity, bonus = target
     side, new_side = np.full(n, NOWHERE, np.int8), np.full(n, NOWHERE, np.int8)
     new_side[seeds[PLUS]], new_side[seeds[MINUS]] = PLUS, MINUS
     key = scramble(seeds[PLUS], seeds[MINUS])
@@ -136,27 +140,28 @@ def start_from_samples(indptr, indices, data, rows, seeds, most_plus, tolerance,
         sample = sample[:size]
         n_plus = min(max(1, size * most_plus // n), size - 1)
         sides = side[sample], new_side[sample]
-        _, used = alternate(
-            indptr, indices, data, rows[sample], *sides, n_plus, n_plus, max(tolerance, SAMPLE_TOLERANCE), limit, sums
-        )
+        small = n_plus, n_plus, weights[sample] if weights.size else weights, similarity, bonus
+        enough = max(tolerance, similarity * SAMPLE_TOLERANCE)
+        _, used = alternate(indptr, indices, data, rows[sample], *sides, small, enough, limit, sums)
         side[sample], new_side[sample] = sides
         iterations += used
     return side, new_side, iterations
 
 
 @njit(nogil=True, cache=True)
-def bisect(indptr, indices, data, rows, seeds, fewest_plus, most_plus, tolerance, max_iterations, sums):
-    """Balanced spherical 2-means over `rows`: the side of each and the final objective (labeltrees §3.1, Eq. 1).
+def bisect(indptr, indices, data, rows, seeds, target, tolerance, max_iterations, sums):
+    """Spherical 2-means over `rows`: the side of each and the final objective (labeltrees, Eq. 1 or Eq. 4).
 
     rows : row ids of the CSR matrix, ascending.  seeds : the positions in `rows` of the two first centres.
-    fewest_plus, most_plus : equal, or one apart; the row in the middle then goes by the sign of its score (step 3).
-    sums : zeros float32 (d, 2), zeros again on return; Σ v of the plus and of the minus side, so μ± = sums / ‖sums‖.
+    target : see `_step_kernels`; fewest_plus and most_plus are equal, or one apart, and the row in the middle then goes
+    by the sign of its score (step 3 of §3.1).
+    sums : zeros float32 (d, 2), zeros again on return; Σ weight · v of either side, so μ± = sums / ‖sums‖.
     """
     side, new_side, used = start_from_samples(
-        indptr, indices, data, rows, seeds, most_plus, tolerance, max_iterations, sums
+        indptr, indices, data, rows, seeds, target, tolerance, max_iterations, sums
     )
-    limits = fewest_plus, most_plus, tolerance, max_iterations - used
-    objective, _ = alternate(indptr, indices, data, rows, side, new_side, *limits, sums)
+    left = max_iterations - used
+    objective, _ = alternate(indptr, indices, data, rows, side, new_side, target, tolerance, left, sums)
 
     n_entries = 0
     for row in rows:
@@ -168,16 +173,6 @@ def bisect(indptr, indices, data, rows, seeds, fewest_plus, most_plus, tolerance
             for e in range(indptr[row], indptr[row + 1]):
                 sums[indices[e], PLUS], sums[indices[e], MINUS] = ZERO, ZERO
     return new_side, objective
-
-
-@njit(nogil=True, cache=True)
-def plus_range(n_rows, n_clusters):
-    """The fewest and the most rows of the plus side: in proportion to its clusters, ⌈K/2⌉ of K.
-
-    So that all clusters can end with ⌊n/K⌋ or ⌈n/K⌉ rows.
-    """
-    share = n_rows * ((n_clusters + 1) // 2)
-    return share // n_clusters, -(-share // n_clusters)
 
 
 @njit(nogil=True, cache=True)
@@ -196,24 +191,34 @@ def part(order, side):
 
 
 @njit(nogil=True, cache=True)
+def target_of(node, boundaries, targets):
+    """How a node is to be split (see `_step_kernels`), out of what is told for all nodes of a level.
+
+    targets : (fewest_plus, most_plus : int64 (n_nodes,); weights : float32 (n,), or none; similarity : float32;
+    bonus : float32 (n_nodes,)).
+    """
+    fewest, most, weights, similarity, bonus = targets
+    return fewest[node], most[node], weights[boundaries[node] : boundaries[node + 1]], similarity, bonus[node]
+
+
+@njit(nogil=True, cache=True)
 def split_nodes(
-    indptr, indices, data, widths, order, boundaries, clusters, seeds, tolerance, max_iterations, cuts, first, last
+    indptr, indices, data, widths, order, boundaries, splits, targets, seeds, tolerance, max_iterations, cuts, first, last
 ):
     """Bisect the nodes `first` … `last` − 1 of a level in place: plus rows first, each side in ascending order.
 
-    order : int64 (n,), node i holds order[boundaries[i] : boundaries[i + 1]] and must become clusters[i] clusters.
-    widths : (n_nodes,), the feature ids of a node are below.
+    order : int64 (n,), node i holds order[boundaries[i] : boundaries[i + 1]].  splits : bool (n_nodes,), false for a
+    node that is to be left alone.  targets : see `target_of`.  widths : (n_nodes,), the feature ids of a node are below.
     cuts : (n_nodes,), receives the position in `order` where a node's minus side begins (its end if it is a leaf).
     """
     sums = np.zeros((widths[first:last].max(), 2), np.float32)
     for node in range(first, last):
         begin, end = boundaries[node], boundaries[node + 1]
         cuts[node] = end
-        if clusters[node] > 1:
-            rows = order[begin:end]
-            fewest, most = plus_range(rows.size, clusters[node])
-            limits = fewest, most, tolerance, max_iterations
-            side, _ = bisect(indptr, indices, data, rows, seeds[node], *limits, sums[: widths[node]])
+        if splits[node]:
+            rows, target = order[begin:end], target_of(node, boundaries, targets)
+            rule = target, tolerance, max_iterations
+            side, _ = bisect(indptr, indices, data, rows, seeds[node], *rule, sums[: widths[node]])
             cuts[node] = begin + part(rows, side)
 
 

@@ -1,15 +1,21 @@
-"""Kernels of the steps of balanced 2-means: rows into sums, sums into scores, scores into sides.
+"""Kernels of the steps of 2-means, balanced or weighted: rows into sums, sums into scores, scores into sides.
 
 Strict floating point (no fastmath), sums in a fixed order: the same split on every machine and with any number of
 threads. Sums are float32 pairs (plus, minus), side by side because a row that changes sides needs both: half the
 memory of doubles, and the time goes into waiting for memory.
+
+How a node is to be split is told by its `target`, (fewest_plus, most_plus, weights, similarity, bonus):
+  without weights (none, float32 (0,)) the plus side gets between fewest_plus and most_plus rows (labeltrees, Eq. 1);
+  with weights, float32 (n,) of mean 1, it gets half of the weight (labeltrees, Eq. 4): f_ℓ(λ) is a row's weight times
+  a constant of the node, its score β_ℓ / f_ℓ(λ) is similarity · ⟨v, μ⁺ − μ⁻⟩ + bonus · weight.
 """
 
 import numpy as np
 from numba import njit
 
 PLUS, MINUS, NOWHERE = 0, 1, -1
-ZERO = np.float32(0)
+ZERO, ONE = np.float32(0), np.float32(1)
+TIE = 1e-9  # shares that differ by less than rounding can
 
 
 @njit(nogil=True, cache=True)
@@ -62,6 +68,81 @@ def choose_sides(scores, fewest_plus, most_plus, new_side):
 
 
 @njit(nogil=True, cache=True)
+def score_at_half(scores, weights, half):
+    """The score at which the weight of rows in descending order of their scores exceeds `half`; the weight above it.
+
+    Quickselect with three parts, since scores that are frequencies are often equal.
+    """
+    scores, weights = scores.copy(), weights.copy()
+    left, right = 0, scores.size - 1
+    above = 0.0
+    while left < right:
+        pivot = scores[(left + right) // 2]
+        greater, smaller, i = left, right, left  # greater ones end before `greater`, smaller ones begin after `smaller`
+        more, equal = 0.0, 0.0
+        while i <= smaller:
+            if scores[i] > pivot:
+                more += weights[i]
+                scores[i], scores[greater] = scores[greater], scores[i]
+                weights[i], weights[greater] = weights[greater], weights[i]
+                greater += 1
+                i += 1
+            elif scores[i] < pivot:
+                scores[i], scores[smaller] = scores[smaller], scores[i]
+                weights[i], weights[smaller] = weights[smaller], weights[i]
+                smaller -= 1
+            else:
+                equal += weights[i]
+                i += 1
+        if greater > left and above + more > half:
+            right = greater - 1
+        elif smaller < right and above + more + equal <= half:
+            above += more + equal
+            left = smaller + 1
+        else:
+            return pivot, above + more
+    return scores[left], above
+
+
+@njit(nogil=True, cache=True)
+def choose_half(scores, weights, new_side):
+    """Lemma 1 of labeltrees, α rounded: the best scores are plus until they weigh half; new_side : int8 (n,).
+
+    Returns (place, α) of the one row whose α need not be ±1. It is rounded (§5.4.3); an α of exactly 0 goes by the sign
+    of the score (step 3 of §3.1). Ties in the score go by row id. No side is left empty.
+    """
+    n = scores.size
+    half = 0.0
+    for weight in weights:
+        half += weight
+    half /= 2
+    cut, weight_of_plus = score_at_half(scores, weights, half)
+    last, n_plus = -1, 0
+    for i in range(n):
+        new_side[i] = MINUS
+        if scores[i] > cut:
+            new_side[i] = PLUS
+            n_plus += 1
+        elif scores[i] == cut and weight_of_plus <= half:
+            new_side[i] = PLUS
+            n_plus += 1
+            weight_of_plus += weights[i]
+            last = i
+    if last < 0 or weight_of_plus <= half:  # all of the weight is above the cut, or none is anywhere
+        last, share = np.argmin(scores), 1.0
+    else:
+        share = (half - (weight_of_plus - weights[last])) / weights[last]
+        if share < 0.5 - TIE or (share <= 0.5 + TIE and scores[last] <= 0):
+            new_side[last] = MINUS
+            n_plus -= 1
+    if n_plus == n:
+        new_side[last] = MINUS
+    elif n_plus == 0:
+        new_side[last] = PLUS
+    return last, 2 * share - 1
+
+
+@njit(nogil=True, cache=True)
 def scale(squared):
     """1 / the norm, float32; 0 for no vector at all."""
     return np.float32(1 / np.sqrt(squared)) if squared > 0 else ZERO
@@ -102,32 +183,41 @@ def dot_rows(indptr, indices, data, rows, sums, dots, first, last):
 
 
 @njit(nogil=True, cache=True)
-def assign(dots, side, fewest_plus, most_plus, new_side):
-    """Steps 1 to 3 of labeltrees §3.1 from the dots with the sums of each side; the objective, and how many rows move.
+def assign(dots, side, target, new_side):
+    """The sides from the dots with the sums of each side: labeltrees §3.1, or Lemma 1; the objective, and how many rows move.
 
     side : int8 (n,), NOWHERE for a row that is in neither sum.  new_side : int8 (n,), receives the sides.
     """
     n = side.size
+    fewest_plus, most_plus, weights, similarity, bonus = target
     # ‖sums‖² is the sum of ⟨v, sums⟩ over a side's own rows: no pass over the d features is needed.
     plus_squared, minus_squared = 0.0, 0.0
     for i in range(n):
+        weight = weights[i] if weights.size else ONE
         if side[i] == PLUS:
-            plus_squared += dots[i, PLUS]
+            plus_squared += weight * dots[i, PLUS]
         elif side[i] == MINUS:
-            minus_squared += dots[i, MINUS]
+            minus_squared += weight * dots[i, MINUS]
     plus_scale, minus_scale = scale(plus_squared), scale(minus_squared)
     scores = np.empty(n, np.float32)
     for i in range(n):
         scores[i] = dots[i, PLUS] * plus_scale - dots[i, MINUS] * minus_scale
-    choose_sides(scores, fewest_plus, most_plus, new_side)
-    plus, minus, n_moved = 0.0, 0.0, 0
+    if weights.size:
+        for i in range(n):
+            scores[i] = similarity * scores[i] + bonus * weights[i]
+        choose_half(scores, weights, new_side)
+    else:
+        choose_sides(scores, fewest_plus, most_plus, new_side)
+    plus, minus, more, n_moved = 0.0, 0.0, 0.0, 0
     for i in range(n):
+        weight = weights[i] if weights.size else ONE
         if new_side[i] == PLUS:
-            plus += dots[i, PLUS]
+            plus += weight * dots[i, PLUS]
+            more += bonus * weight * weight
         else:
-            minus += dots[i, MINUS]
+            minus += weight * dots[i, MINUS]
         n_moved += new_side[i] != side[i]
-    return (plus * plus_scale + minus * minus_scale) / n, n_moved
+    return (similarity * (plus * plus_scale + minus * minus_scale) + more) / n, n_moved
 
 
 @njit(nogil=True, cache=True)
@@ -183,10 +273,26 @@ def score_rows(indptr, indices, data, rows, difference, scores, first, last):
 
 
 @njit(nogil=True, cache=True)
-def assign_by_scores(scores, side, fewest_plus, most_plus, new_side):
-    """`choose_sides`; how many rows move, and the sums of the scores of the old and of the new plus rows."""
-    choose_sides(scores, fewest_plus, most_plus, new_side)
+def assign_by_scores(scores, side, target, new_side):
+    """The sides from ⟨v, μ⁺ − μ⁻⟩: labeltrees §3.1, or Lemma 1; how many rows move, and two parts of the objective.
+
+    They are n · similarity times what the old plus rows have more by being plus, and the same for the new ones, with
+    their bonus.  scores : float32 (n,), may be overwritten.
+    """
+    fewest_plus, most_plus, weights, similarity, bonus = target
     n_moved, old_plus, new_plus = 0, 0.0, 0.0
+    if weights.size:
+        for i in range(side.size):
+            if side[i] == PLUS:
+                old_plus += similarity * weights[i] * scores[i]
+            scores[i] = similarity * scores[i] + bonus * weights[i]
+        choose_half(scores, weights, new_side)
+        for i in range(side.size):
+            n_moved += new_side[i] != side[i]
+            if new_side[i] == PLUS:
+                new_plus += weights[i] * scores[i]
+        return n_moved, old_plus, new_plus
+    choose_sides(scores, fewest_plus, most_plus, new_side)
     for i in range(side.size):
         n_moved += new_side[i] != side[i]
         if side[i] == PLUS:
@@ -209,7 +315,7 @@ def total_along(sums, vector):
 
 
 @njit(nogil=True, cache=True)
-def move_rows(indptr, indices, data, rows, side, new_side, sums, squares, first, last):
+def move_rows(indptr, indices, data, rows, weights, side, new_side, sums, squares, first, last):
     """Bring the sums up to the new sides of the rows at `first` … `last` − 1, and `side` too.
 
     Only the rows that change sides move the centres: after a few rounds that is almost none.
@@ -220,18 +326,20 @@ def move_rows(indptr, indices, data, rows, side, new_side, sums, squares, first,
         if side[i] == new_side[i]:
             continue
         begin, end = indptr[rows[i]], indptr[rows[i] + 1]
+        weight = weights[i] if weights.size else ONE
         if side[i] == NOWHERE:
             for e in range(begin, end):
-                sums[np.uint32(indices[e]), new_side[i]] += data[e]
+                sums[np.uint32(indices[e]), new_side[i]] += weight * data[e]
         else:
             more, less = 0.0, 0.0
             for e in range(begin, end):
                 feature = np.uint32(indices[e])
                 there, here = sums[feature, new_side[i]], sums[feature, side[i]]
-                sums[feature, new_side[i]] = there + data[e]
-                sums[feature, side[i]] = here - data[e]
-                more += np.float64(there + data[e]) ** 2 - np.float64(there) ** 2
-                less += np.float64(here - data[e]) ** 2 - np.float64(here) ** 2
+                value = weight * data[e]
+                sums[feature, new_side[i]] = there + value
+                sums[feature, side[i]] = here - value
+                more += np.float64(there + value) ** 2 - np.float64(there) ** 2
+                less += np.float64(here - value) ** 2 - np.float64(here) ** 2
             squares[new_side[i]] += more
             squares[side[i]] += less
         side[i] = new_side[i]

@@ -1,32 +1,9 @@
 """Balanced spherical k-means by recursive bisection: the label tree of Parabel, and clusters of equal size from it."""
 
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
-from typing import NamedTuple
-
 import numpy as np
 import scipy.sparse as sp
 
-from orchard.threads import n_threads
-from orchard.trees import _kernels
-from orchard.trees import _step_kernels as _steps
-
-# Rules of the work's division look at the data alone, never at the number of threads: the result must not depend on it.
-FEW_NODES, MANY_ENTRIES = 4, 1 << 20  # so few nodes of so large a matrix are split one by one, by all threads together
-PIECES = 4  # of a large node, with sums of their own
-SMALL_NODE = 4  # entries per feature of the matrix: below, the features that a node has are given ids of its own
-LEVELS_PER_COPY, FEW_FEATURES = 3, 1 << 14  # what a copy costs; centres of few features are in the cache anyway
-
-
-class BalancedTree(NamedTuple):
-    """Nested partitions of rows: node i of a level holds leaf_order[boundaries[level][i] : boundaries[level][i + 1]].
-
-    leaf_order : int64 (n,).  boundaries : one ascending array per level, [0, n] for the root first, the clusters last.
-    A node that is a cluster already is repeated on the levels below.
-    """
-
-    leaf_order: np.ndarray
-    boundaries: list[np.ndarray]
+from orchard.trees.bisection import Partitions, bisected
 
 
 def balanced_tree(
@@ -36,159 +13,41 @@ def balanced_tree(
     tolerance: float = 1e-4,
     max_iterations: int = 100,
     n_jobs: int | None = None,
-) -> BalancedTree:
+) -> Partitions:
     """Split rows in two by balanced spherical 2-means, again and again, until there are `n_clusters` (labeltrees §3.1).
 
     A node that must hold K clusters splits into ⌈K/2⌉ and ⌊K/2⌋, its rows in proportion, so every cluster has
     ⌊n / n_clusters⌋ or ⌈n / n_clusters⌉ rows; n_clusters = 2^depth gives the paper's tree.
-    A split starts from two random distinct rows and stops when the mean cosine gains no more than `tolerance`
-    (1e-4 in Parabel; 0 with at most 20 iterations is XR-Linear's rule) or no row changes sides. Large nodes iterate
-    over random samples of their rows first; these iterations count too.
-
-    rows : CSR (n, d) with unit rows; an empty row is equally far from everything and goes where there is room.
-    The result depends on `seed`, never on `n_jobs` (all cores by default); a thread holds 4·d floats, all
-    together a copy of the rows.
+    tolerance : of the mean cosine (1e-4 in Parabel; 0 with at most 20 iterations is XR-Linear's rule).
+    All else is told at `bisected`.
     """
-    n, n_features = rows.shape
+    n = rows.shape[0]
     if not 1 <= n_clusters <= n:
         raise ValueError(f"n_clusters must be between 1 and the number of rows ({n}), not {n_clusters}")
-    if max_iterations < 1:
-        raise ValueError(f"max_iterations must be at least 1, not {max_iterations}")
-    rows = sp.csr_matrix(rows, dtype=np.float32)
-    if not rows.has_sorted_indices:
-        rows = rows.sorted_indices()  # sums are rounded in the order of the features: equal rows must have equal sums
-    matrix = rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False), rows.data
-    rng = np.random.default_rng(seed)
-    n_jobs = n_threads(n_jobs)
-
-    rows_of_matrix = np.arange(n)  # it will be copied into another order
-    widths, first_of_width = np.array([n_features]), np.array([0])  # feature ids of the rows from a position on
-    last_copy = 0
-    spare = None  # memory for the next copy: new memory costs as much as the copy itself
-    order = np.arange(n)
-    boundaries = [np.array([0, n])]
-    clusters = np.array([n_clusters])  # that each node of the level must hold
-    with ThreadPoolExecutor(n_jobs) as pool:
-        while clusters.max() > 1:
-            level = boundaries[-1]
-            n_features = int(widths.max())
-            small = matrix[0][-1] < SMALL_NODE * clusters.size * n_features  # nodes that have not all of the features
-            if (
-                small
-                and n_features > FEW_FEATURES
-                and len(boundaries) >= last_copy + LEVELS_PER_COPY
-                and clusters.max() > 4
-            ):
-                last_copy = len(boundaries)
-                old = matrix
-                *matrix, widths = _in_node_order(pool, (*matrix, n_features), spare, order, level, n_jobs)
-                first_of_width = level[:-1]
-                spare = old[1:3] if old[2] is not rows.data else None
-                rows_of_matrix, order = rows_of_matrix[order], np.arange(n)
-            seeds = _two_distinct(rng, np.diff(level))
-            rule = float(tolerance), max_iterations
-            if clusters.size <= FEW_NODES and matrix[0][-1] >= MANY_ENTRIES:
-                cuts = _split_together(pool, (*matrix, n_features), order, level, clusters, seeds, rule, n_jobs)
-            else:
-                cuts = np.empty_like(clusters)
-                width_of_node = widths[np.searchsorted(first_of_width, level[:-1], side="right") - 1]
-                arguments = *matrix, width_of_node, order, level, clusters, seeds, *rule, cuts
-                _in_pieces(pool, _kernels.split_nodes, arguments, clusters.size, 16 * n_jobs)
-            children = np.column_stack([(clusters + 1) // 2, clusters // 2]).ravel()
-            begins = np.column_stack([level[:-1], cuts]).ravel()
-            boundaries.append(np.append(begins[children > 0], n))
-            clusters = children[children > 0]
-    return BalancedTree(rows_of_matrix[order], boundaries)
+    return bisected(rows, _EqualClusters(n_clusters), seed, tolerance, max_iterations, n_jobs)
 
 
-def _in_pieces(pool, kernel, arguments, n, n_pieces):
-    """Call kernel(*arguments, first, last) in the threads of the pool, for `n_pieces` pieces of 0 … n − 1."""
-    pieces = np.unique(np.linspace(0, n, n_pieces + 1).astype(np.int64))
-    for job in [pool.submit(kernel, *arguments, *piece) for piece in pairwise(pieces)]:
-        job.result()
+class _EqualClusters:
+    """A `Splitting` into clusters of equal size."""
 
+    def __init__(self, n_clusters: int):
+        self.clusters = np.array([n_clusters])  # that each node of the level must hold
 
-def _in_node_order(pool, matrix, spare, order, level, n_jobs):
-    """Copy the rows into the order of the nodes, each node with feature ids of its own: less memory to wait for."""
-    new_indptr = np.append(0, np.cumsum(np.diff(matrix[0])[order]))
-    new_indices, new_data = spare or (np.empty(new_indptr[-1], np.int32), np.empty(new_indptr[-1], np.float32))
-    widths = np.empty(level.size - 1, np.int64)
-    arguments = *matrix, order, level, new_indptr, new_indices, new_data, widths
-    _in_pieces(pool, _kernels.gather_nodes, arguments, widths.size, 4 * n_jobs)
-    return new_indptr, new_indices, new_data, widths
+    def nodes_to_split(self, sizes: np.ndarray) -> np.ndarray:
+        return self.clusters > 1
 
+    def many_levels_left(self, sizes: np.ndarray) -> bool:
+        return self.clusters.max() > 4
 
-def _split_together(pool, matrix, order, level, clusters, seeds, rule, n_jobs):
-    """`split_nodes` for a few large nodes, one after the other, all threads at work on pieces of its rows; the cuts."""
-    *arrays, n_features = matrix
-    nodes = [order[begin:end] for begin, end in pairwise(level)]
-    limits = [_kernels.plus_range(rows.size, n_clusters) for rows, n_clusters in zip(nodes, clusters, strict=True)]
-    cuts = level[1:].copy()
+    def targets(self, order: np.ndarray, level: np.ndarray) -> tuple:
+        """The plus side gets ⌈K/2⌉ of K clusters and rows in proportion: all clusters can end with ⌊n/K⌋ or ⌈n/K⌉."""
+        share = np.diff(level) * ((self.clusters + 1) // 2)
+        none, one = np.empty(0, np.float32), np.float32(1)
+        return share // self.clusters, -(-share // self.clusters), none, one, np.zeros(self.clusters.size, np.float32)
 
-    def start(node):
-        sums = np.zeros((n_features, 2), np.float32)
-        state = _kernels.start_from_samples(*arrays, nodes[node], seeds[node], limits[node][1], *rule, sums)
-        return *state, sums
-
-    splitting = np.flatnonzero(clusters > 1)
-    for node, state in zip(splitting, pool.map(start, splitting), strict=True):
-        side = _alternate_together(pool, arrays, nodes[node], state, limits[node], rule, n_jobs)
-        cuts[node] = level[node] + _kernels.part(nodes[node], side)
-    return cuts
-
-
-def _alternate_together(pool, arrays, rows, state, limits, rule, n_jobs):
-    """`alternate_by_difference` with all threads; the sides of the rows.
-
-    The number of pieces that are summed apart is fixed, so the result does not depend on the number of threads.
-    """
-    side, new_side, used, sums = state
-    tolerance, max_iterations = rule
-    n, n_features = rows.size, sums.shape[0]
-    # What a piece adds to the sums of the sample; moving a row out of them may make it negative.
-    sums_of_piece = np.zeros((1 + PIECES, n_features, 2), np.float32)
-    sums_of_piece[0] = sums
-    pieces = list(pairwise(np.linspace(0, n, PIECES + 1).astype(np.int64)))
-    scores, difference, squares = np.empty(n, np.float32), np.empty(n_features, np.float32), np.empty(2)
-
-    def move():
-        arguments = *arrays, rows, side, new_side
-        jobs = [
-            pool.submit(_steps.move_rows, *arguments, sums_of_piece[i], np.zeros(2), *piece)
-            for i, piece in enumerate(pieces, start=1)
-        ]
-        for job in jobs:
-            job.result()
-        _in_pieces(pool, _steps.add_sums, (sums_of_piece, sums), n_features, n_jobs)
-        _steps.squared_norms(sums, squares)  # a piece does not know the sums that its rows change
-
-    objective = -np.inf
-    for iteration in range(used, max_iterations):
-        move()
-        _steps.clear_empty_sides(arrays[0], rows, side, sums, squares)
-        _steps.set_difference(sums, squares, difference)
-        _in_pieces(pool, _steps.score_rows, (*arrays, rows, difference, scores), n, 4 * n_jobs)
-        n_moved, old_plus, new_plus = _steps.assign_by_scores(scores, side, *limits, new_side)
-        previous = objective
-        if iteration == used:
-            old_minus, minus_scale = sums[:, _steps.MINUS].copy(), _steps.scale(squares[_steps.MINUS])
-            move()
-            objective = (_steps.total_along(sums, old_minus) * minus_scale + new_plus) / n
-        else:
-            objective = (np.sqrt(squares).sum() + new_plus - old_plus) / n
-        if n_moved == 0 or objective - previous <= tolerance:
-            break
-    return new_side
-
-
-def _two_distinct(rng: np.random.Generator, sizes: np.ndarray) -> np.ndarray:
-    """For every size, two different positions below it, drawn uniformly; (n, 2).
-
-    All draws of a level come before its threads start, in the order of the nodes.
-    """
-    one = rng.integers(sizes)
-    other = rng.integers(np.maximum(sizes - 1, 1))
-    return np.column_stack([one, other + (other >= one)])
+    def descend(self, splits: np.ndarray) -> None:
+        children = np.column_stack([(self.clusters + 1) // 2, self.clusters // 2]).ravel()
+        self.clusters = children[children > 0]
 
 
 def balanced_kmeans(

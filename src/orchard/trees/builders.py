@@ -6,7 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from orchard.threads import n_threads
-from orchard.trees.balanced import BalancedTree, balanced_tree
+from orchard.trees.balanced import balanced_tree
+from orchard.trees.bisection import Partitions
 from orchard.trees.kmeans import as_matrix, cluster_groups
 from orchard.trees.label_tree import LabelTree
 
@@ -50,7 +51,7 @@ def merged_label_tree(
     return LabelTree.from_partitions(order, merged)
 
 
-def _bisected(embeddings, max_leaf: int, seed, n_jobs, tolerance: float, max_iterations: int) -> BalancedTree:
+def _bisected(embeddings, max_leaf: int, seed, n_jobs, tolerance: float, max_iterations: int) -> Partitions:
     n_labels = embeddings.shape[0]
     _check(n_labels, max_leaf)
     n_clusters = 1

@@ -94,7 +94,7 @@ class LabelTree:
 
     @classmethod
     def from_partitions(cls, order: np.ndarray, boundaries: Sequence[np.ndarray]) -> "LabelTree":
-        """The tree of nested partitions of the labels, the way `orchard.trees.balanced.BalancedTree` tells them.
+        """The tree of nested partitions of the labels, the way `orchard.trees.bisection.Partitions` tells them.
 
         order : int (n_labels,), the labels from left to right.  boundaries : one ascending array per level, [0, n] for
         the root first; part i of a level holds order[boundaries[level][i] : boundaries[level][i + 1]].
