@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Bonsai": "orchard.linear.estimators",
     "DiSMEC": "orchard.linear.estimators",
+    "InterpolatedParabel": "orchard.linear.estimators",
     "Parabel": "orchard.linear.estimators",
     "XRLinear": "orchard.linear.estimators",
     "disentangle": "orchard.disentanglement",

@@ -82,7 +82,9 @@ def test_one_difference_of_centres_scores_as_two_centres_do(seed, n, tolerance, 
         side, new_side = np.full((2, n), _kernels.NOWHERE, np.int8)
         new_side[seeds] = _kernels.PLUS, _kernels.MINUS
         sums = np.zeros((V.shape[1], 2), np.float32)
-        objective, iterations = alternate(*matrix, side, new_side, unweighted(n // 2, n // 2 + odd), tolerance, 20, sums)
+        objective, iterations = alternate(
+            *matrix, side, new_side, unweighted(n // 2, n // 2 + odd), tolerance, 20, sums
+        )
         results.append((new_side, objective, iterations))
     (by_pairs, *expected), (by_difference, *found) = results
     np.testing.assert_array_equal(by_difference, by_pairs)

@@ -66,9 +66,10 @@ def compare_with_expected(name: str, measured: dict, expected: dict) -> None:
         )
 
 
-def label_frequencies(Y: sp.csr_matrix) -> np.ndarray:
-    """How many samples carry each label: (L,)."""
-    return np.bincount(Y.indices, minlength=Y.shape[1])
+def label_frequencies(Y: sp.csr_matrix, contexts: np.ndarray | None = None) -> np.ndarray:
+    """How many samples carry each label: (L,); with contexts (n,) a sample counts that much, f = Yᵀp of labeltrees."""
+    weights = None if contexts is None else np.repeat(contexts, np.diff(Y.indptr))
+    return np.bincount(Y.indices, weights, minlength=Y.shape[1])
 
 
 def _ratio(numerator: int, denominator: int) -> float:

@@ -1,4 +1,4 @@
-"""Parabel, Bonsai, XR-Linear and DiSMEC, the way scikit-learn has it: sparse X and Y in, top-k labels out."""
+"""Parabel, also over interpolated trees, Bonsai, XR-Linear and DiSMEC, the way scikit-learn has estimators."""
 
 import logging
 from dataclasses import dataclass, fields
@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from orchard.data.statistics import label_frequencies
 from orchard.errors import FormatError
 from orchard.linear import search
 from orchard.linear.inputs import check_parameter, checked_incidence, checked_training, checked_X, refuse_not_finite
@@ -18,7 +19,9 @@ from orchard.threads import n_threads
 from orchard.trees.bonsai_embeddings import KINDS, bonsai_embeddings
 from orchard.trees.builders import balanced_label_tree, kmeans_label_tree, merged_label_tree
 from orchard.trees.embeddings import pifa, unit_rows
+from orchard.trees.interpolated import Interpolation
 from orchard.trees.label_tree import LabelTree
+from orchard.trees.merging import with_more_children
 
 logger = logging.getLogger("orchard")
 
@@ -255,7 +258,7 @@ class TreeEstimator:
     def load(cls, path, n_jobs: int | None = None) -> "TreeEstimator":
         """Read what `save` wrote; a damaged or foreign file, or another version, is refused with a FormatError."""
         header, models = load_models(path)
-        known = {kind.__name__: kind for kind in (Parabel, Bonsai, XRLinear, DiSMEC)}
+        known = {kind.__name__: kind for kind in (Parabel, InterpolatedParabel, Bonsai, XRLinear, DiSMEC)}
         kind = known.get(str(header.get("estimator")))
         if kind is None or not issubclass(kind, cls):
             raise FormatError(path, None, f"holds a {header.get('estimator')}, not a {cls.__name__}")
@@ -286,6 +289,42 @@ class Parabel(TreeEstimator):
     def _grow(self, X, Y, rngs):
         embeddings = pifa(X, Y, "parabel", self.n_jobs)
         return [balanced_label_tree(embeddings, self.max_leaf, rng, self.n_jobs, self.kmeans_tolerance) for rng in rngs]
+
+
+@dataclass(eq=False, repr=False)
+class InterpolatedParabel(Parabel):
+    """Parabel over a tree between balanced 2-means and Fano coding (labeltrees §5.1), one of them.
+
+    lambda_prime : 0 is Parabel's own tree; the larger, the higher stand frequent labels.
+    gamma, frequencies, sharpness, route, renormalise : the scheme, see `Interpolation`.
+    n_splits : children of a node; above 2, those of the binary tree come up, the most frequent first.
+    """
+
+    n_trees: int = 1
+    lambda_prime: float = 0.0
+    gamma: float = 0.1
+    frequencies: str = "marginal"
+    sharpness: float = 1.0
+    route: str = "weighted"
+    renormalise: str = "node"
+    n_splits: int = 2
+
+    TREE_PARAMETERS = (*Parabel.TREE_PARAMETERS, *(field.name for field in fields(Interpolation)), "n_splits")
+
+    def _interpolation(self) -> Interpolation:
+        return Interpolation(**{field.name: getattr(self, field.name) for field in fields(Interpolation)}).validate()
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        self._interpolation()
+
+    def _grow(self, X, Y, rngs):
+        embeddings, scheme = pifa(X, Y, "parabel", self.n_jobs), self._interpolation()
+        how = {"max_leaf": self.max_leaf, "tolerance": self.kmeans_tolerance, "n_jobs": self.n_jobs}
+        trees = [scheme.tree(embeddings, Y, seed=rng, **how) for rng in rngs]
+        if self.n_splits == 2:
+            return trees
+        return [with_more_children(tree, self.n_splits, label_frequencies(Y)) for tree in trees]
 
 
 @dataclass(eq=False, repr=False)

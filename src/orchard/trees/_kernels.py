@@ -32,9 +32,7 @@ SAMPLE_TOLERANCE = np.float64(1e-3)  # what is gained beyond it on a sample is n
 
 
 @njit(nogil=True, cache=True)
-def alternate_by_pairs(
-    indptr, indices, data, rows, side, new_side, target, tolerance, max_iterations, sums
-):
+def alternate_by_pairs(indptr, indices, data, rows, side, new_side, target, tolerance, max_iterations, sums):
     """`alternate` without a pass over the features: a row's dots with both sums say all."""
     dots = np.empty((rows.size, 2), np.float32)
     squares = np.zeros(2)  # nobody asks for them
@@ -51,9 +49,7 @@ def alternate_by_pairs(
 
 
 @njit(nogil=True, cache=True)
-def alternate_by_difference(
-    indptr, indices, data, rows, side, new_side, target, tolerance, max_iterations, sums
-):
+def alternate_by_difference(indptr, indices, data, rows, side, new_side, target, tolerance, max_iterations, sums):
     """`alternate` with one vector μ⁺ − μ⁻ to score the rows by: half the memory to wait for.
 
     The objective is that of `alternate_by_pairs`, without the cosines of a row. Before its rows change sides it is
@@ -203,12 +199,25 @@ def target_of(node, boundaries, targets):
 
 @njit(nogil=True, cache=True)
 def split_nodes(
-    indptr, indices, data, widths, order, boundaries, splits, targets, seeds, tolerance, max_iterations, cuts, first, last
+    indptr,
+    indices,
+    data,
+    widths,
+    order,
+    boundaries,
+    splits,
+    targets,
+    seeds,
+    tolerance,
+    max_iterations,
+    cuts,
+    first,
+    last,
 ):
     """Bisect the nodes `first` … `last` − 1 of a level in place: plus rows first, each side in ascending order.
 
     order : int64 (n,), node i holds order[boundaries[i] : boundaries[i + 1]].  splits : bool (n_nodes,), false for a
-    node that is to be left alone.  targets : see `target_of`.  widths : (n_nodes,), the feature ids of a node are below.
+    node that is left alone.  targets : see `target_of`.  widths : (n_nodes,), the feature ids of a node are below.
     cuts : (n_nodes,), receives the position in `order` where a node's minus side begins (its end if it is a leaf).
     """
     sums = np.zeros((widths[first:last].max(), 2), np.float32)

@@ -15,7 +15,7 @@ from numba import njit
 
 PLUS, MINUS, NOWHERE = 0, 1, -1
 ZERO, ONE = np.float32(0), np.float32(1)
-TIE = 1e-9  # shares that differ by less than rounding can
+TIE = 1e-5  # shares of float32 weights that differ by less are the same
 
 
 @njit(nogil=True, cache=True)
@@ -184,7 +184,7 @@ def dot_rows(indptr, indices, data, rows, sums, dots, first, last):
 
 @njit(nogil=True, cache=True)
 def assign(dots, side, target, new_side):
-    """The sides from the dots with the sums of each side: labeltrees §3.1, or Lemma 1; the objective, and how many rows move.
+    """The sides from the dots with the sums of each side, by labeltrees §3.1 or Lemma 1; the objective, how many move.
 
     side : int8 (n,), NOWHERE for a row that is in neither sum.  new_side : int8 (n,), receives the sides.
     """
