@@ -3,7 +3,8 @@
 from functools import cache
 from pathlib import Path
 
-from orchard.config import check, did_you_mean, load_checked, load_folder, load_yaml, method_named, pick, with_backbones
+from orchard.config import check, did_you_mean, load_checked, load_folder, load_yaml, method_named, pick
+from orchard.config import with_backbones, with_sweeps
 from orchard.data.readers import module_of
 from orchard.data.registry import load_registry, own_editions
 from orchard.errors import ConfigError
@@ -18,7 +19,7 @@ configfile: "config/config.yaml"
 check(config, load_yaml("config/schemas/config.schema.yaml"), "config/config.yaml or --config")
 
 DATASETS = load_registry("config/datasets", "config/schemas/dataset.schema.yaml")
-METHODS = with_backbones(load_folder("config/methods", "config/schemas/method.schema.yaml"))
+METHODS = with_backbones(with_sweeps(load_folder("config/methods", "config/schemas/method.schema.yaml")))
 PAPERS = ("eagle", "disentangle", "labeltrees", "otseq2set")
 ARTEFACTS = {
     paper: load_checked(f"config/papers/{paper}/artefacts.yaml", "config/schemas/artefacts.schema.yaml")
@@ -33,7 +34,7 @@ BENCHMARK_FOLDER = f"results/benchmarks/artefacts/{SHOWN}"
 
 wildcard_constraints:
     dataset="[A-Za-z0-9][A-Za-z0-9._-]*",
-    method="[A-Za-z0-9][A-Za-z0-9._+-]*",
+    method="[A-Za-z0-9][A-Za-z0-9._+@-]*",
     seed=r"\d+",
     grouping="[a-z0-9-]+",
     mode="[a-z]+",

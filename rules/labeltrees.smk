@@ -74,6 +74,102 @@ rule:
 
 
 rule:
+    """Operating points between similarity and coding (labeltrees, Figure 2)."""
+    name:
+        "labeltrees-fig2"
+    input:
+        scores=measured_scores("labeltrees", "fig2"),
+    output:
+        **artefact_outputs("labeltrees", "fig2"),
+    log:
+        f"{LOG_FOLDER}/labeltrees-fig2.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/labeltrees-fig2.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("tradeoff_figure.py"),
+        artefact=artefact_part("labeltrees", "fig2", "title", "metrics", "rows", "notes"),
+    script:
+        "../workflow_scripts/tradeoff_figure.py"
+
+
+rule:
+    """Expected depth and precision of Parabel with interpolated trees, four schemes (labeltrees, Figure 3)."""
+    name:
+        "labeltrees-fig3"
+    input:
+        scores=measured_scores("labeltrees", "fig3"),
+    output:
+        **artefact_outputs("labeltrees", "fig3"),
+    log:
+        f"{LOG_FOLDER}/labeltrees-fig3.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/labeltrees-fig3.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("tradeoff_figure.py"),
+        artefact=artefact_part("labeltrees", "fig3", "title", "metrics", "rows", "notes"),
+    script:
+        "../workflow_scripts/tradeoff_figure.py"
+
+
+rule:
+    """All schemes of interpolated trees in numbers (labeltrees, beyond Figure 3)."""
+    name:
+        "labeltrees-schemes"
+    input:
+        scores=measured_scores("labeltrees", "schemes"),
+    output:
+        **artefact_outputs("labeltrees", "schemes"),
+    log:
+        f"{LOG_FOLDER}/labeltrees-schemes.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/labeltrees-schemes.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("scores_table.py"),
+        artefact=artefact_part("labeltrees", "schemes", "title", "metrics", "rows", "notes"),
+    script:
+        "../workflow_scripts/scores_table.py"
+
+
+rule:
+    """Expected depth and precision of interpolated trees on simulated e-commerce logs (labeltrees, Figure 5)."""
+    name:
+        "labeltrees-fig5"
+    input:
+        scores=measured_scores("labeltrees", "fig5"),
+    output:
+        **artefact_outputs("labeltrees", "fig5"),
+    log:
+        f"{LOG_FOLDER}/labeltrees-fig5.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/labeltrees-fig5.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("tradeoff_figure.py"),
+        artefact=artefact_part("labeltrees", "fig5", "title", "metrics", "rows", "notes"),
+    script:
+        "../workflow_scripts/tradeoff_figure.py"
+
+
+rule:
     """Label frequency imbalance, one, three or all labels wanted (labeltrees, Figure 6)."""
     name:
         "labeltrees-fig6"

@@ -135,6 +135,24 @@ def _written_out(name: str, method: dict, methods: dict[str, dict]) -> dict:
     return backbone | {key: value for key, value in method.items() if key != "backbone"}
 
 
+def with_sweeps(methods: dict[str, dict]) -> dict[str, dict]:
+    """The same methods; one with a `sweep` stands for as many as there are values, `<name>@<value>`.
+
+    Its title and description have the value in the place of {value}.
+    """
+    written_out = {}
+    for name, method in methods.items():
+        sweep = method.get("sweep")
+        for value in sweep["values"] if sweep else [None]:
+            one = {key: part for key, part in method.items() if key != "sweep"}
+            if sweep:
+                words = {key: method[key].replace("{value}", f"{value:g}") for key in ("title", "description")}
+                parameters = method.get("parameters", {}) | {sweep["parameter"]: value}
+                one |= words | {"parameters": parameters}
+            written_out[f"{name}@{value:g}" if sweep else name] = one
+    return written_out
+
+
 def method_named(name: str, methods: dict[str, dict]) -> dict:
     """The configuration of a method.
 

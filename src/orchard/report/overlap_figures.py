@@ -5,12 +5,11 @@ The paper prints no numbers of these figures, so nothing published is drawn; its
 
 from statistics import mean, stdev
 
-from orchard.report.plots import BLUE, GREY, ORANGE, PURPLE, mark_simulated, new_panels, save_figure, wrapped
-from orchard.report.scores import scores_of_row
+from orchard.report.plots import BLUE, ORANGE, PURPLE, explain, mark_simulated, new_panels, save_figure
+from orchard.report.scores import scores_of_row, seeds_told
 from orchard.report.tables import write_csv
 
 LOOKS = {"easy": (BLUE, "o"), "medium": (ORANGE, "s"), "hard": (PURPLE, "^")}
-TITLE_SIZE, NOTE_SIZE = 9, 6  # points
 PLACES = {"k": "Labels fused into one, k", "beam": "Clusters that the matcher keeps (beam)"}
 GAIN_HEADER = ["metric", "gain (%)", "spread", "XR-Linear", "+Ours", "seeds"]
 SWEEP_HEADER = ["data set", "source", "λ", "metric", "value", "spread", "run", "seeds"]
@@ -47,7 +46,7 @@ def gain_figure(artefact: dict, scores: list[dict], outputs, by: str) -> None:
         panel.set(title=dataset, xlabel=PLACES[by], ylabel=f"Relative gain in {metric} (%)", xticks=ticks)
         panel.set_xlim(ticks[0] - 0.5, ticks[-1] + 0.5)
         _mark(panel, dataset, scores)
-    _explain(figure, axes[0], artefact, scores)
+    explain(figure, axes[0], artefact["title"], [*artefact.get("notes", []), seeds_told(scores)])
     save_figure(figure, outputs["png"], outputs["svg"])
     write_csv(outputs["csv"], ["data set", "source", "mode", by, *GAIN_HEADER], records)
 
@@ -72,7 +71,7 @@ def sweep_figure(artefact: dict, scores: list[dict], outputs) -> None:
         panel.axhline(points[0][0], color=ORANGE, linestyle="--", linewidth=1, label="XR-Linear (λ = 0)")
         panel.set(title=dataset, xlabel="λ, clusters of a label at most", ylabel=f"{metric} (%)", xticks=places)
         _mark(panel, dataset, scores)
-    _explain(figure, axes[0], artefact, scores)
+    explain(figure, axes[0], artefact["title"], [*artefact.get("notes", []), seeds_told(scores)])
     save_figure(figure, outputs["png"], outputs["svg"])
     write_csv(outputs["csv"], SWEEP_HEADER, records)
 
@@ -104,22 +103,3 @@ def _source(dataset: str, scores: list[dict]) -> str:
 def _mark(panel, dataset: str, scores: list[dict]) -> None:
     if _source(dataset, scores) == "simulated":
         mark_simulated(panel)
-
-
-def _seeds_told(scores: list[dict]) -> str:
-    seeds = sorted({score["seed"] for score in scores})
-    several = f"Means over up to {len(seeds)} seeds ± their standard deviation."
-    return f"Seed {seeds[0]}." if len(seeds) == 1 else several
-
-
-def _explain(figure, panel, artefact: dict, scores: list[dict]) -> None:
-    """The title above all panels; what the curves are and the notes below. The figure grows by as much as they take."""
-    title = wrapped(artefact["title"], figure, TITLE_SIZE)
-    notes = "\n".join(wrapped(note, figure, NOTE_SIZE) for note in [*artefact.get("notes", []), _seeds_told(scores)])
-    figure.suptitle(title, fontsize=TITLE_SIZE)
-    handles, labels = panel.get_legend_handles_labels()
-    legend = figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
-    legend.set_title(notes, prop={"size": NOTE_SIZE})
-    legend.get_title().set_color(GREY)
-    points = (1 + title.count("\n")) * TITLE_SIZE + (2 + notes.count("\n")) * NOTE_SIZE
-    figure.set_figheight(figure.get_figheight() + 1.3 * points / 72)

@@ -12,6 +12,7 @@ from orchard.files import atomic_file
 
 # Okabe and Ito's palette, which people with any kind of colour vision tell apart.
 BLUE, ORANGE, PURPLE, GREY = "#0072B2", "#E69F00", "#CC79A7", "#777777"
+GREEN, RED = "#009E73", "#D55E00"
 
 STYLE = {
     "axes.grid": True,
@@ -30,6 +31,8 @@ STYLE = {
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
 }
+TITLE_SIZE, NOTE_SIZE = 9, 6  # points
+LEGEND_COLUMNS = 3
 PANEL_WIDTH, PANEL_HEIGHT = 3.3, 2.4  # inches: one column of a paper
 
 
@@ -48,6 +51,20 @@ def wrapped(text: str, figure, size: float) -> str:
     """A text in as many lines as it takes to fit into the width of a figure; size : of the font, in points."""
     letter = 0.55 * size  # as wide as letters are on average, and some more
     return textwrap.fill(text, int(72 * figure.get_figwidth() / letter))
+
+
+def explain(figure, panel, title: str, notes: list[str]) -> None:
+    """The title above all panels; what the panel's curves are and the notes below. The figure grows by as much."""
+    title = wrapped(title, figure, TITLE_SIZE)
+    told = "\n".join(wrapped(note, figure, NOTE_SIZE) for note in notes)
+    figure.suptitle(title, fontsize=TITLE_SIZE)
+    handles, labels = panel.get_legend_handles_labels()
+    legend = figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), LEGEND_COLUMNS))
+    legend.set_title(told, prop={"size": NOTE_SIZE})
+    legend.get_title().set_color(GREY)
+    n_rows = -(-len(labels) // LEGEND_COLUMNS)
+    points = (1 + title.count("\n")) * TITLE_SIZE + (1 + n_rows + told.count("\n")) * NOTE_SIZE
+    figure.set_figheight(figure.get_figheight() + 1.3 * points / 72)
 
 
 def mark_simulated(axes) -> None:

@@ -9,6 +9,9 @@ An artefact has one of `rows` for every method that the paper compares:
     from : the smallest scale that runs it (smoke if there is none)
     at : in a figure, its place on the axis
 
+A row whose method is `<id>@*` stands for one at each of the artefact's `sweep` values, which are their `at`; {value} in
+its name is the value.
+
 `settings`, if there are any, stand for the groups of lines in which the paper prints all of those methods. Every row
 without a variant of its own is crossed with every setting; a row with one (the oracle on clean labels) stands alone.
 
@@ -30,12 +33,26 @@ def resolve_rows(artefact: dict, scale: str, datasets: list[str]) -> list[dict]:
     What is not run at this scale keeps its line, and says in `from` which scale it begins with. Exceptions for data
     sets that are not shown are left out, so that a rendering depends on nothing that it does not show.
     """
-    rows = [_at_scale(row, row.get("from"), scale) for row in artefact["rows"]]
+    rows = [_at_scale(row, row.get("from"), scale) for row in _swept(artefact, scale)]
     if "settings" not in artefact:
         return rows
     crossed = [row for row in rows if "variant" not in row]
     lines = [row for row in rows if "variant" in row]
     return lines + [_crossed(row, setting, scale, datasets) for setting in artefact["settings"] for row in crossed]
+
+
+def _swept(artefact: dict, scale: str) -> list[dict]:
+    """The rows, those with a sweep written out."""
+    rows = []
+    for row in artefact["rows"]:
+        method, star, rest = row.get("method", "").partition("@*")
+        if not star:
+            rows.append(row)
+            continue
+        for value in artefact["sweep"][scale]:
+            name = row["row"].replace("{value}", f"{value:g}")
+            rows.append(row | {"row": name, "method": f"{method}@{value:g}{rest}", "at": value})
+    return rows
 
 
 def _at_scale(row: dict, first: str | None, scale: str) -> dict:

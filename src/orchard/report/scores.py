@@ -86,6 +86,13 @@ def signed(number: float) -> str:
     return f"{number:+.2f}".replace("-", "−")
 
 
+def seeds_told(scores: list[dict]) -> str:
+    """Which seeds stand behind the points of a figure."""
+    seeds = sorted({score["seed"] for score in scores})
+    several = f"Means over up to {len(seeds)} seeds ± their standard deviation."
+    return f"Seed {seeds[0]}." if len(seeds) == 1 else several
+
+
 def seeds_note(measured: list[Measured]) -> str:
     """Which seeds stand behind the measured numbers."""
     seeds = sorted({one.seeds for one in measured})
