@@ -14,6 +14,7 @@ from bench import (
     settings,
     summary,
     tables,
+    tree_building,
 )
 from bench.settings import CONFIGURATIONS
 from orchard.files import read_json, write_text
@@ -43,6 +44,7 @@ def write() -> None:
     agreement = overlap_tables.agreement_table(_read("overlap_pecos.json"), overlap_agreement.editions())
     made |= imputation_tables.make(imputations, is_old)
     made |= overlap_tables.make(*overlap_tables.points(measured, overlap.edition()), agreement)
+    made["building"] = tree_building.table(measured)
     made = {name: table for name, table in made.items() if table.rows}
     if older:
         note = f"Measured before the last edit of the engine's sources: {', '.join(older)}."

@@ -15,7 +15,7 @@ sys.path[0] = str(Path(__file__).resolve().parent.parent)  # so that `python ben
 
 from bench import data, measure, peers, records, schedule, settings  # noqa: E402
 
-PARTS = ("peers", "scaling", "trees", "jit", "limits", "imputation", "overlap", "report")
+PARTS = ("peers", "scaling", "trees", "jit", "limits", "imputation", "overlap", "building", "report")
 
 
 def main(arguments=None) -> int:
@@ -26,8 +26,9 @@ def main(arguments=None) -> int:
         print(f"peers: {problem}", file=sys.stderr)
     measurements = plan(options)
     compared = datasets_of_trees(options)
-    imputations, overlaps = plan_imputation(options), plan_overlap(options)
-    data.prepare(sorted({one.dataset for one in [*measurements, *imputations, *overlaps]} | set(compared)))
+    imputations, overlaps, buildings = plan_imputation(options), plan_overlap(options), plan_building(options)
+    planned = [*measurements, *imputations, *overlaps, *buildings]
+    data.prepare(sorted({one.dataset for one in planned} | set(compared)))
     run(measurements, options.fresh)
     if compared:
         from bench import same_trees
@@ -49,6 +50,10 @@ def main(arguments=None) -> int:
         from bench import overlap
 
         overlap.measure(overlaps, options.fresh)
+    if buildings:
+        from bench import tree_building
+
+        tree_building.measure(buildings, options.fresh)
     if compares_overlap(options):
         from bench import overlap_agreement
 
@@ -119,6 +124,14 @@ def plan_overlap(options) -> list:
     from bench import overlap
 
     return overlap.plan(options.only, options.repeats)
+
+
+def plan_building(options) -> list:
+    if "building" not in options.parts or "orchard" not in options.engines:
+        return []
+    from bench import tree_building
+
+    return tree_building.plan(options.only, options.repeats)
 
 
 def compares_overlap(options) -> bool:

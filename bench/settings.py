@@ -159,3 +159,9 @@ IMPUTATION_BAR = 0.25  # of imputation to the training of Parabel's three trees
 PLAIN_BAR = 50  # times that the scipy implementation is slower, one thread
 COVERAGE_BAR = 2.0  # of coverage, in any way, to projection
 AGREEMENT_BAR = 0.5  # points to PECOS over the same overlapping trees
+
+# Interpolated trees: λ′ of some of the paper's values, the data sets at whose sizes the bar is set.
+TREE_LAMBDAS = (0, 0.5, 1, 2, 6, 30, 1000, 100_000)
+TREE_DATASETS = ("amazon-67k-sim", "amazon-670k-sim")
+TREE_REPEATS = 3
+TREE_BAR = 1.5

@@ -36,7 +36,7 @@ class Splitting(Protocol):
         """bool (n_nodes,), for the nodes of this level, whose sizes are given."""
 
     def many_levels_left(self, sizes: np.ndarray) -> bool:
-        """Whether some node is to be split three times or more."""
+        """Whether nodes are to be split three times or more."""
 
     def targets(self, order: np.ndarray, level: np.ndarray) -> tuple:
         """How the nodes are split, see `_kernels.target_of`; order : the rows, node by node, level : the boundaries."""

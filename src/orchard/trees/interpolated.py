@@ -164,7 +164,8 @@ class _HalvesOfWeight:
         return sizes > self.max_leaf
 
     def many_levels_left(self, sizes: np.ndarray) -> bool:
-        return sizes.max() > 4 * self.max_leaf
+        """A few deep nodes are not worth a copy of all rows."""
+        return 2 * sizes[sizes > 4 * self.max_leaf].sum() > sizes.sum()
 
     def targets(self, order: np.ndarray, level: np.ndarray) -> tuple:
         sizes = np.diff(level)
