@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from orchard.config import check, did_you_mean, load_folder, load_yaml, method_named, pick, with_backbones
+from orchard.config import check, did_you_mean, load_folder, load_yaml, method_named, pick, with_backbones, with_sweeps
 from orchard.data.registry import load_registry
 from orchard.errors import ConfigError
-from orchard.report.rows import seeds_of
+from orchard.report.rows import SCALES, _swept, seeds_of
 
 SCHEMAS = Path(__file__).parent.parent / "config" / "schemas"
 DATASET = load_yaml(SCHEMAS.parent / "datasets" / "eurlex-4k.yaml")
@@ -136,6 +136,22 @@ def test_a_backbone_lends_its_estimator_and_parameters():
         with_backbones({"plain": plain, "over": {"backbone": "plane"}})
 
 
+def test_a_sweep_is_a_method_for_every_value():
+    """The value is in the name, in the words and among the parameters; a method without a sweep is left alone."""
+    tree = {
+        "title": "Tree, λ′ = {value}",
+        "description": "At {value}.",
+        "estimator": "a.B",
+        "parameters": {"gamma": 0.1},
+    }
+    methods = with_sweeps({"tree": tree | {"sweep": {"parameter": "lam", "values": [0, 0.5, 100000]}}, "plain": {}})
+    assert list(methods) == ["tree@0", "tree@0.5", "tree@100000", "plain"]
+    words = {"title": "Tree, λ′ = 0.5", "description": "At 0.5."}
+    assert methods["tree@0.5"] == tree | words | {"parameters": {"gamma": 0.1, "lam": 0.5}}
+    with pytest.raises(ConfigError, match=r"did you mean 'tree@0\.5'"):
+        method_named("tree@0.55", methods)
+
+
 def load_artefacts():
     folder = Path(__file__).parents[1] / "config/papers"
     return {
@@ -150,9 +166,10 @@ def test_exceptions_of_artefacts_are_for_things_that_exist(name, artefact):
     """A misspelt data set, method or seed would be no exception, and nobody would notice."""
     config = Path(__file__).parents[1] / "config"
     datasets = {path.stem for path in (config / "datasets").glob("*.yaml")}
-    methods = {path.stem: load_yaml(path) for path in (config / "methods").glob("*.yaml")}
+    methods = with_sweeps({path.stem: load_yaml(path) for path in (config / "methods").glob("*.yaml")})
     exceptions = [artefact.get("seeds_for", {})]
-    for line in [*artefact.get("rows", []), *artefact.get("settings", [])]:
+    swept = [row for scale in SCALES for row in _swept(artefact, scale)] if "rows" in artefact else []
+    for line in [*swept, *artefact.get("settings", [])]:
         exceptions += [line.get(key, {}) for key in ("not_run_on", "variant_for", "method_for")]
         replaced = [pair for by_method in line.get("method_for", {}).values() for pair in by_method.items()]
         for method in [*([line["method"]] if "method" in line else []), *(one for pair in replaced for one in pair)]:

@@ -112,3 +112,18 @@ def test_eagle_figures_show_runs_of_the_tables_and_of_noise(scale):
     assert runs["fig7"] | runs["fig8"] <= runs["table5"]
     assert runs["fig4"] | runs["fig9"] <= runs["table5"] | {run for run in runs["fig9"] if "noise" in run[1]}
     assert all(runs.values())
+
+
+def test_a_swept_row_is_one_for_every_value_of_the_scale():
+    artefact = {
+        "rows": [{"row": "λ′ = {value}", "method": "tree@*"}, {"row": "Fano", "method": "fano"}],
+        "sweep": {"smoke": [0, 2], "demo": [0, 0.5, 100000]},
+        "seeds": {"smoke": [0], "demo": [0]},
+    }
+    assert resolve_rows(artefact, "demo", ["small"]) == [
+        {"row": "λ′ = 0", "method": "tree@0", "at": 0},
+        {"row": "λ′ = 0.5", "method": "tree@0.5", "at": 0.5},
+        {"row": "λ′ = 100000", "method": "tree@100000", "at": 100000},
+        {"row": "Fano", "method": "fano"},
+    ]
+    assert [method for _, _, method, _ in runs_of(artefact, "smoke", ["small"])] == ["tree@0", "tree@2", "fano"]
