@@ -12,6 +12,8 @@ from bench import (
     overlap_tables,
     records,
     settings,
+    softmax,
+    softmax_tables,
     summary,
     tables,
 )
@@ -43,6 +45,7 @@ def write() -> None:
     agreement = overlap_tables.agreement_table(_read("overlap_pecos.json"), overlap_agreement.editions())
     made |= imputation_tables.make(imputations, is_old)
     made |= overlap_tables.make(*overlap_tables.points(measured, overlap.edition()), agreement)
+    made |= softmax_tables.make(*softmax_tables.points(measured, softmax.edition()))
     made = {name: table for name, table in made.items() if table.rows}
     if older:
         note = f"Measured before the last edit of the engine's sources: {', '.join(older)}."

@@ -9,11 +9,10 @@ import math
 import numpy as np
 from numba import njit
 
-from orchard.linear._lanes import lanes_add, lanes_dot_in_order, prefetch
+from orchard.linear._lanes import lanes_add, lanes_dot_in_order
 
 LANES = 64
 _SUMS = 16  # partial sums of a dot product: the same ones, whatever the machine's vectors are
-_LINE = 16  # floats of a cache line
 ZERO, ONE = np.float32(0), np.float32(1)
 
 
@@ -71,18 +70,6 @@ def scale(vector, factor):
 
 
 @njit(nogil=True, cache=True)
-def fetch_rows(embeddings, indices, begin, end):
-    """Have the embeddings of a sample on their way before they are needed: they lie all over the memory."""
-    n_features = embeddings.shape[1]
-    flat = embeddings.reshape(embeddings.size)
-    for e in range(begin, end):
-        for block in range(embeddings.shape[0]):
-            at = (block * n_features + indices[e]) * LANES
-            for line in range(0, LANES, _LINE):
-                prefetch(flat, at + line)
-
-
-@njit(nogil=True, cache=True)
 def sigmoid(z):
     return ONE / (ONE + np.float32(math.exp(-z)))
 
@@ -108,8 +95,6 @@ def train(X, divisors, Y, tree, embeddings, outputs, learning_rate, epochs, stat
     total *= epochs
     for _ in range(epochs):
         for sample in range(n):
-            if sample + 1 < n:
-                fetch_rows(embeddings, indices, indptr[sample + 1], indptr[sample + 2])
             first_label, n_labels = label_indptr[sample], label_indptr[sample + 1] - label_indptr[sample]
             divisor = divisors[sample]
             if n_labels == 0 or divisor == 0:
@@ -131,7 +116,7 @@ def train(X, divisors, Y, tree, embeddings, outputs, learning_rate, epochs, stat
                     old = weights[lane]
                     gradient[lane] += step * old
                     weights[lane] = old + step * hidden[lane]
-            scale(gradient, ONE / divisor)  # fastText's choice: the mean's own gradient is this, too
+            scale(gradient, ONE / divisor)
             add_to_rows(embeddings, indices, values, begin, end, gradient)
 
 

@@ -1,8 +1,10 @@
 """Texts into counts of words and hashed word n-grams, as fastText reads them."""
 
+from array import array
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import chain
+from itertools import count
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,9 +31,9 @@ class WordNgrams(Parameters):
     Unknown words and n-grams are ignored by `transform`. fastText ignores such words too, but gives such n-grams the
     random vectors that their buckets started with, which counts them in the mean of the text.
 
-    Attributes after `fit`: vocabulary_ ({word as bytes: column}), buckets_ (int64, ascending) and bucket_columns_ (the
-    column of each).  Columns are in the order in which the training texts first have them, words before n-grams: texts
-    that are read in turn then find the vectors of their n-grams side by side.
+    Attributes after `fit`: vocabulary_ ({word as bytes: column}), bucket_columns_ (int32 (bucket,), the column of every
+    bucket, −1 for none), n_columns_.  Columns are in the order in which the training texts first have them, all words
+    before all n-grams: a model that reads the texts in turn then finds the vectors of rare n-grams side by side.
     """
 
     min_count: int = 2
@@ -48,18 +50,22 @@ class WordNgrams(Parameters):
         words, tokens, indptr = _split(texts)
         kept = np.flatnonzero(np.bincount(tokens, minlength=len(words)) >= self.min_count)
         self.vocabulary_ = {words[number]: column for column, number in enumerate(kept.tolist())}
-        buckets, rows = self._hashed(words, tokens, indptr)
-        self.buckets_, first_seen = np.unique(buckets, return_index=True)
-        self.bucket_columns_ = np.empty(self.buckets_.size, np.int64)
-        self.bucket_columns_[np.argsort(first_seen)] = kept.size + np.arange(self.buckets_.size)
-        return self._counts(words, tokens, indptr, buckets, rows)
+        ngrams = list(self._ngrams(words, tokens, indptr))
+        buckets = np.concatenate([np.empty(0, np.int64), *(buckets for buckets, _ in ngrams)])
+        first_seen = np.full(self.bucket, buckets.size)
+        first_seen[buckets[::-1]] = np.arange(buckets.size)[::-1]  # of equal ones the last that is written counts
+        seen = np.flatnonzero(first_seen < buckets.size)
+        self.n_columns_ = kept.size + seen.size
+        self.bucket_columns_ = np.full(self.bucket, -1, np.int32)
+        self.bucket_columns_[seen[np.argsort(first_seen[seen])]] = np.arange(kept.size, self.n_columns_)
+        return self._counts(words, tokens, indptr, ngrams)
 
     def transform(self, texts: Iterable[str]) -> sp.csr_matrix:
-        """The counts, CSR float32 (n_texts, n_columns)."""
+        """The counts, CSR float32 (n_texts, n_columns_)."""
         if not hasattr(self, "vocabulary_"):
             raise RuntimeError("this WordNgrams is not fitted yet: call fit(texts) first")
         words, tokens, indptr = _split(texts)
-        return self._counts(words, tokens, indptr, *self._hashed(words, tokens, indptr))
+        return self._counts(words, tokens, indptr, self._ngrams(words, tokens, indptr))
 
     def _check_parameters(self):
         for name, value in self.get_params().items():
@@ -67,32 +73,29 @@ class WordNgrams(Parameters):
             if value < 1:
                 raise ValueError(f"{name} must be at least 1, not {value}")
 
-    def _hashed(self, words, tokens, indptr):
-        """The bucket of every n-gram, int64, and the text that it is in."""
-        hashes = _hashes(words)[tokens]
-        text_of = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
-        buckets, rows = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        values = hashes
+    def _ngrams(self, words, tokens, indptr):
+        """For 2, 3, … words: the buckets of all n-grams, int64, text after text, and how many each text has."""
+        hashes, n_tokens = _hashes(words)[tokens], np.diff(indptr)
+        text_of, values = np.repeat(np.arange(n_tokens.size), n_tokens), hashes
         for length in range(2, self.word_ngrams + 1):
             values = values[:-1] * _MULTIPLIER + hashes[length - 1 :]  # of all n-grams, if all texts were one
             in_one_text = text_of[: values.size] == text_of[length - 1 :]
-            buckets.append((values[in_one_text] % np.uint64(self.bucket)).astype(np.int64))
-            rows.append(text_of[: values.size][in_one_text])
-        return np.concatenate(buckets), np.concatenate(rows)
+            buckets = (values[in_one_text] % np.uint64(self.bucket)).astype(np.int64)
+            yield buckets, np.maximum(n_tokens - (length - 1), 0)
 
-    def _counts(self, words, tokens, indptr, buckets, rows):
-        columns = np.fromiter((self.vocabulary_.get(word, -1) for word in words), np.int64, len(words))[tokens]
-        n_columns = len(self.vocabulary_) + self.buckets_.size
-        if self.buckets_.size:
-            place = np.minimum(np.searchsorted(self.buckets_, buckets), self.buckets_.size - 1)
-            of_ngrams = np.where(self.buckets_[place] == buckets, self.bucket_columns_[place], -1)
-        else:
-            of_ngrams = np.full(buckets.size, -1)
-        columns = np.concatenate([columns, of_ngrams])
-        rows = np.concatenate([np.repeat(np.arange(indptr.size - 1), np.diff(indptr)), rows])
-        known = columns >= 0
-        ones = np.ones(np.count_nonzero(known), np.float32)
-        counts = sp.csr_matrix((ones, (rows[known], columns[known])), shape=(indptr.size - 1, n_columns))
+    def _counts(self, words, tokens, indptr, ngrams):
+        columns = np.fromiter((self.vocabulary_.get(word, -1) for word in words), np.int32, len(words))
+        counts = self._counted(columns[tokens], np.diff(indptr))
+        for buckets, sizes in ngrams:
+            counts = counts + self._counted(self.bucket_columns_[buckets], sizes)
+        return counts
+
+    def _counted(self, columns, sizes):
+        """How often each text has each column; columns : int32, −1 is left out; sizes : of the texts, before that."""
+        is_known = columns >= 0
+        indptr = np.append(0, np.cumsum(is_known))[np.append(0, np.cumsum(sizes))]
+        ones = np.ones(indptr[-1], np.float32)
+        counts = sp.csr_matrix((ones, columns[is_known], indptr), shape=(sizes.size, self.n_columns_))
         counts.sum_duplicates()
         return counts
 
@@ -101,10 +104,11 @@ def _split(texts):
     """The different words in the order of their first occurrence, their numbers in all texts, and where texts begin."""
     if isinstance(texts, str | bytes):
         raise ValueError("texts must be several texts, not one string")
-    number_of, numbers, indptr = {}, [], [0]
+    number_of = defaultdict(count().__next__)
+    numbers, indptr = array("q"), [0]
     for text in texts:
-        # Bytes are split at ASCII white space only, as fastText does.
-        numbers.extend([number_of.setdefault(w, len(number_of)) for w in chain(text.encode().split(), (END_OF_TEXT,))])
+        numbers.extend(map(number_of.__getitem__, text.encode().split()))  # bytes: at ASCII white space, as fastText
+        numbers.append(number_of[END_OF_TEXT])
         indptr.append(len(numbers))
     return list(number_of), np.array(numbers, np.int64), np.array(indptr)
 
