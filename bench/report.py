@@ -12,6 +12,8 @@ from bench import (
     overlap_tables,
     records,
     settings,
+    softmax,
+    softmax_tables,
     summary,
     tables,
     tree_building,
@@ -45,6 +47,7 @@ def write() -> None:
     made |= imputation_tables.make(imputations, is_old)
     made |= overlap_tables.make(*overlap_tables.points(measured, overlap.edition()), agreement)
     made["building"] = tree_building.table(measured)
+    made |= softmax_tables.make(*softmax_tables.points(measured, softmax.edition()))
     made = {name: table for name, table in made.items() if table.rows}
     if older:
         note = f"Measured before the last edit of the engine's sources: {', '.join(older)}."

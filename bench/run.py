@@ -15,19 +15,20 @@ sys.path[0] = str(Path(__file__).resolve().parent.parent)  # so that `python ben
 
 from bench import data, measure, peers, records, schedule, settings  # noqa: E402
 
-PARTS = ("peers", "scaling", "trees", "jit", "limits", "imputation", "overlap", "building", "report")
+PARTS = ("peers", "scaling", "trees", "jit", "limits", "imputation", "overlap", "building", "softmax", "report")
 
 
 def main(arguments=None) -> int:
     options = parse(arguments)
     started = time.monotonic()
-    needs_peers = {"peers", "trees", "overlap"} & set(options.parts) and set(options.engines) - {"orchard"}
+    needs_peers = {"peers", "trees", "overlap", "softmax"} & set(options.parts) and set(options.engines) - {"orchard"}
     if needs_peers and (problem := peers.set_up()):
         print(f"peers: {problem}", file=sys.stderr)
     measurements = plan(options)
     compared = datasets_of_trees(options)
-    imputations, overlaps, buildings = plan_imputation(options), plan_overlap(options), plan_building(options)
-    planned = [*measurements, *imputations, *overlaps, *buildings]
+    imputations, overlaps = plan_imputation(options), plan_overlap(options)
+    buildings, softmaxes = plan_building(options), plan_softmax(options)
+    planned = [*measurements, *imputations, *overlaps, *buildings, *softmaxes]
     data.prepare(sorted({one.dataset for one in planned} | set(compared)))
     run(measurements, options.fresh)
     if compared:
@@ -58,6 +59,10 @@ def main(arguments=None) -> int:
         from bench import overlap_agreement
 
         overlap_agreement.compare_seeds(options.repeats, options.fresh)
+    if softmaxes:
+        from bench import softmax
+
+        softmax.measure_jobs(softmaxes, options.fresh)
     from bench import report
 
     report.write()
@@ -68,7 +73,7 @@ def main(arguments=None) -> int:
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     engines = tuple(dict.fromkeys(one.engine for one in settings.CONFIGURATIONS))
-    datasets = tuple(dict.fromkeys([*settings.PEER_DATASETS, *settings.CURVE_DATASETS]))
+    datasets = tuple(dict.fromkeys([*settings.PEER_DATASETS, *settings.CURVE_DATASETS, *settings.SOFTMAX_WORD_NGRAMS]))
     parser.add_argument("--only", type=names_of(datasets), help=f"data sets, of {','.join(datasets)}")
     parser.add_argument("--engines", type=names_of(engines), default=engines, help=f"of {','.join(engines)}")
     parser.add_argument("--repeats", type=int, default=settings.REPEATS, help="of a measurement (default %(default)s)")
@@ -132,6 +137,15 @@ def plan_building(options) -> list:
     from bench import tree_building
 
     return tree_building.plan(options.only, options.repeats)
+
+
+def plan_softmax(options) -> list:
+    """Only beside fastText: what Orchard takes alone says nothing here."""
+    if "softmax" not in options.parts or not {"orchard", "fasttext"} <= set(options.engines):
+        return []
+    from bench import softmax
+
+    return softmax.plan(options.only, options.repeats, options.quick)
 
 
 def compares_overlap(options) -> bool:

@@ -63,6 +63,11 @@ AGREEMENT_SEEDS = 3
 AGREEMENT_COPIES = 2
 AGREEMENT_BEST = 160  # copies of labels that PECOS predicts, before those of a label are merged
 
+# The part `softmax`: hierarchical softmax beside fastText, with the settings of labeltrees §5.4.2.
+SOFTMAX = {"dimension": 128, "learning_rate": 0.5, "min_count": 2}
+SOFTMAX_WORD_NGRAMS = {"eurlex-4k": 1, "pubmed-mesh": 2}  # by data set; EurLex-4K has no text, so no n-grams either
+SOFTMAX_EPOCHS = {25: 3, 200: 1}  # with how many repetitions at most
+
 
 @dataclass(frozen=True)
 class Configuration:
@@ -159,6 +164,8 @@ IMPUTATION_BAR = 0.25  # of imputation to the training of Parabel's three trees
 PLAIN_BAR = 50  # times that the scipy implementation is slower, one thread
 COVERAGE_BAR = 2.0  # of coverage, in any way, to projection
 AGREEMENT_BAR = 0.5  # points to PECOS over the same overlapping trees
+SOFTMAX_PRECISION_BAR = 1.5  # points of P@1 to fastText
+SOFTMAX_TIME_BAR = 1.0  # of training to that of fastText, one thread each
 
 # Interpolated trees: λ′ of some of the paper's values, the data sets at whose sizes the bar is set.
 TREE_LAMBDAS = (0, 0.5, 1, 2, 6, 30, 1000, 100_000)

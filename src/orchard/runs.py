@@ -47,13 +47,14 @@ def run(
         started = time.perf_counter()
         try:
             given = {"trees": trees, "matchers": matchers}
-            estimator.fit(dataset.X_train, Y_observed, **{key: value for key, value in given.items() if value})
+            X_train = _inputs(estimator, dataset.X_train, dataset.texts_train)
+            estimator.fit(X_train, Y_observed, **{key: value for key, value in given.items() if value})
             oversized = False
         except OversizedModel as error:
             logger.warning("given up: %s", error)
             oversized = True
         fitted = time.perf_counter()
-        found = None if oversized else _predict(estimator, dataset.X_test)
+        found = None if oversized else _predict(estimator, dataset)
         predicted = time.perf_counter()
     seconds = {"fit": fitted - started} | ({} if oversized else {"predict": predicted - fitted})
     has_size = not oversized and hasattr(estimator, "model_bytes_")
@@ -74,7 +75,7 @@ def run(
 
 def score(dataset: Dataset, model) -> dict[str, float]:
     """The metrics of a fitted model on the test samples."""
-    return _score(dataset, model, *_predict(model, dataset.X_test))
+    return _score(dataset, model, *_predict(model, dataset))
 
 
 def _score(dataset: Dataset, model, ids: np.ndarray, scores: np.ndarray, depths: np.ndarray | None) -> dict[str, float]:
@@ -86,8 +87,14 @@ def _score(dataset: Dataset, model, ids: np.ndarray, scores: np.ndarray, depths:
     return metrics | (model.search_report(dataset.X_test, dataset.Y_test) if hasattr(model, "search_report") else {})
 
 
-def _predict(estimator, X: sp.csr_matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def _inputs(estimator, X: sp.csr_matrix, texts: list[str] | None):
+    """What an estimator learns from: the texts, if it `takes_texts` and there are any, or the features."""
+    return texts if texts is not None and getattr(estimator, "takes_texts", False) else X
+
+
+def _predict(estimator, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Label ids and scores, (n, 5) each, and the depths of their leaves from an estimator that tells them."""
+    X = _inputs(estimator, dataset.X_test, dataset.texts_test)
     tells_depths = "return_depths" in inspect.signature(estimator.predict_topk).parameters
     options = {"return_depths": True} if tells_depths else {}
     ids, scores, *depths = (np.asarray(array) for array in estimator.predict_topk(X, k=max(KS), **options))

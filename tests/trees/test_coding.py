@@ -19,6 +19,14 @@ def test_huffman_worked_by_hand():
     assert np.diff(tree.children)[~tree.is_leaf].tolist() == [2] * 5
 
 
+def test_a_joined_node_goes_before_a_label_that_is_as_frequent():
+    """1, 1, 2, 2: the two ones become a 2, which is joined with the first 2 before the labels are, as in fastText."""
+    np.testing.assert_array_equal(huffman_label_tree([1, 1, 2, 2]).label_depths, [3, 3, 2, 1])
+    np.testing.assert_array_equal(huffman_label_tree([1, 1, 2, 2], [0, 1, 3, 2]).label_depths, [3, 3, 1, 2])
+    with pytest.raises(ValueError, match="all labels by rising frequency"):
+        huffman_label_tree([1, 1, 2, 2], [3, 2, 1, 0])
+
+
 def test_fano_worked_by_hand():
     """15, 7, 6, 6, 5 is cut 22 to 17, then 15 to 7 and 6 to 11, then 6 to 5: Fano's example, expected depth 89/39."""
     tree = fano_label_tree([15, 7, 6, 6, 5])

@@ -15,6 +15,7 @@ from orchard.linear.search import SearchSettings
 from orchard.linear.search_report import search_report
 from orchard.linear.storage import load_models, save_models
 from orchard.linear.training import NEGATIVES, KeptMatcher, ModelSize, SolverSettings, train_tree
+from orchard.parameters import Parameters
 from orchard.threads import n_threads
 from orchard.trees.bonsai_embeddings import KINDS, bonsai_embeddings
 from orchard.trees.builders import balanced_label_tree, kmeans_label_tree, merged_label_tree
@@ -29,7 +30,7 @@ _ROWS_AT_ONCE = 1024  # of predict, whose number of labels per row is not known 
 
 
 @dataclass(eq=False, repr=False)
-class TreeEstimator:
+class TreeEstimator(Parameters):
     """What all estimators share: linear classifiers over one label tree or several, whose scores are averaged.
 
     n_trees, max_leaf : how many trees; labels of a leaf at most.
@@ -109,24 +110,6 @@ class TreeEstimator:
     def _query_search(self) -> SearchSettings:
         beam = self.beam if self.query_beam is None else self.query_beam
         return search.search_settings(beam, self.combiner, self.discount, self.merge, self.normalise)
-
-    # ---- scikit-learn's protocol
-
-    def get_params(self, deep: bool = True) -> dict:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    def set_params(self, **parameters) -> "TreeEstimator":
-        for name, value in parameters.items():
-            if name not in (known := self.get_params()):
-                raise ValueError(
-                    f"{type(self).__name__} has no parameter {name!r} (its parameters: {', '.join(known)})"
-                )
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        changed = [f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if getattr(self, f.name) != f.default]
-        return f"{type(self).__name__}({', '.join(changed)})"
 
     # ---- training
 
@@ -311,15 +294,12 @@ class InterpolatedParabel(Parabel):
 
     TREE_PARAMETERS = (*Parabel.TREE_PARAMETERS, *(field.name for field in fields(Interpolation)), "n_splits")
 
-    def _interpolation(self) -> Interpolation:
-        return Interpolation(**{field.name: getattr(self, field.name) for field in fields(Interpolation)}).validate()
-
     def _check_parameters(self):
         super()._check_parameters()
-        self._interpolation()
+        Interpolation.of(self)
 
     def _grow(self, X, Y, rngs):
-        embeddings, scheme = pifa(X, Y, "parabel", self.n_jobs), self._interpolation()
+        embeddings, scheme = pifa(X, Y, "parabel", self.n_jobs), Interpolation.of(self)
         how = {"max_leaf": self.max_leaf, "tolerance": self.kmeans_tolerance, "n_jobs": self.n_jobs}
         trees = [scheme.tree(embeddings, Y, seed=rng, **how) for rng in rngs]
         if self.n_splits == 2:

@@ -109,7 +109,7 @@ def topk(
     is_simple = len(models) == 1 and not has_copies
     are_alike = not has_copies and all(model.search_type == models[0].search_type for model in models)
     at_once = are_alike and len(models) <= MOST_TREES_AT_ONCE
-    _in_chunks(one_tree if is_simple else several_trees, n, _chunk(models, beam), n_jobs)
+    in_chunks(one_tree if is_simple else several_trees, n, _chunk(models, beam), n_jobs)
     return results
 
 
@@ -145,7 +145,7 @@ def beams(
             sizes[first:last],
         )
 
-    _in_chunks(chunk, n, _chunk([model], settings.beam), n_jobs)
+    in_chunks(chunk, n, _chunk([model], settings.beam), n_jobs)
     return nodes, scores, sizes
 
 
@@ -182,7 +182,7 @@ def _chunk(models: list[TreeModel], beam: int) -> int:
     return max(1, min(QUERIES_OF_A_LEAF * leaves // beam, SCORES_AT_ONCE // max(1, labels * beam)))
 
 
-def _in_chunks(do, n: int, chunk: int, n_jobs: int | None) -> None:
+def in_chunks(do, n: int, chunk: int, n_jobs: int | None) -> None:
     if n > FEWEST_QUERIES and (n_jobs := n_threads(n_jobs)) > 1:
         chunk = max(1, min(chunk, max(FEWEST_QUERIES, -(-n // n_jobs))))
         with ThreadPoolExecutor(n_jobs) as pool:

@@ -1,31 +1,34 @@
 """Label trees that look at frequencies alone: Huffman's, of least expected depth, and Fano's, from the top down."""
 
-import heapq
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from orchard.trees.label_tree import LabelTree
 
 
-def huffman_label_tree(frequencies: ArrayLike) -> LabelTree:
+def huffman_label_tree(frequencies: ArrayLike, rarest_first: np.ndarray | None = None) -> LabelTree:
     """Huffman's binary tree: the two rarest nodes are joined, again and again; every label is alone in its leaf.
 
-    frequencies : non-negative (n_labels,).  Of equal nodes the older comes first: labels before joined ones, and labels
-    by descending id, as if they had been sorted by frequency, ties by id, and read from the end.
+    frequencies : non-negative (n_labels,).  rarest_first : the labels by rising frequency, where ties are to go in an
+    order of one's own; by label id otherwise. Of a joined node and a label that are as frequent, the joined one goes
+    first, as in fastText.
     """
     frequencies = _checked(frequencies)
     n_labels = frequencies.size
-    parents = np.full(2 * n_labels - 1, -1)
-    heap = [(frequency, n_labels - 1 - label, label) for label, frequency in enumerate(frequencies.tolist())]
-    heapq.heapify(heap)
+    labels = np.argsort(frequencies, kind="stable") if rarest_first is None else np.asarray(rarest_first)
+    if not np.array_equal(np.sort(labels), np.arange(n_labels)) or (np.diff(frequencies[labels]) < 0).any():
+        raise ValueError("rarest_first must be all labels by rising frequency")
+    weights, parents = [*frequencies[labels].tolist(), *[0.0] * (n_labels - 1)], np.full(2 * n_labels - 1, -1)
+    label, joined = 0, n_labels  # the rarest that are left of both kinds; joined nodes come in ascending order
     for node in range(n_labels, 2 * n_labels - 1):
-        rarest, _, one = heapq.heappop(heap)
-        rare, _, other = heapq.heappop(heap)
-        parents[[one, other]] = node
-        heapq.heappush(heap, (rarest + rare, node, node))
-    labels = np.arange(n_labels)
-    return LabelTree.from_parents(parents, labels, labels)
+        for _ in range(2):
+            if label < n_labels and (joined == node or weights[label] < weights[joined]):
+                child, label = label, label + 1
+            else:
+                child, joined = joined, joined + 1
+            parents[child] = node
+            weights[node] += weights[child]
+    return LabelTree.from_parents(parents, np.arange(n_labels), labels)
 
 
 def fano_label_tree(frequencies: ArrayLike, max_leaf: int = 1) -> LabelTree:

@@ -1,6 +1,6 @@
 """Label trees between balanced 2-means, λ = 0, and Fano coding, λ = 2 (labeltrees §4)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import scipy.sparse as sp
@@ -42,6 +42,11 @@ class Interpolation:
     sharpness: float = 1.0
     route: str = "weighted"
     renormalise: str = "node"
+
+    @classmethod
+    def of(cls, estimator) -> "Interpolation":
+        """That of an estimator with parameters of these names."""
+        return cls(**{field.name: getattr(estimator, field.name) for field in fields(cls)}).validate()
 
     def validate(self) -> "Interpolation":
         lambda_of(self.lambda_prime)
