@@ -45,7 +45,10 @@ wildcard_constraints:
 
 
 # What estimators import, and their trees do not depend on: an edit of the solver leaves trees alone.
-NOT_FOR_TREES = tuple(f"orchard.linear.{name}" for name in ("training", "search", "search_report", "storage"))
+NOT_FOR_TREES = (
+    *(f"orchard.linear.{name}" for name in ("training", "search", "search_report", "storage")),
+    *(f"orchard.softmax.{name}" for name in ("hierarchical", "ngrams")),
+)
 
 
 def code_of(script, modules=(), without=()):

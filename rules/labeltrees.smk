@@ -170,6 +170,30 @@ rule:
 
 
 rule:
+    """Expected depth and precision of fastText with interpolated trees (labeltrees, Figure 4)."""
+    name:
+        "labeltrees-fig4"
+    input:
+        scores=measured_scores("labeltrees", "fig4"),
+    output:
+        **artefact_outputs("labeltrees", "fig4"),
+    log:
+        f"{LOG_FOLDER}/labeltrees-fig4.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/labeltrees-fig4.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("tradeoff_figure.py"),
+        artefact=artefact_part("labeltrees", "fig4", "title", "metrics", "rows", "compare", "notes"),
+    script:
+        "../workflow_scripts/tradeoff_figure.py"
+
+
+rule:
     """Expected depth and precision of interpolated trees on simulated e-commerce logs (labeltrees, Figure 5)."""
     name:
         "labeltrees-fig5"

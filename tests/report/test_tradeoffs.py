@@ -61,6 +61,14 @@ def test_points_have_the_depth_of_their_own_k_and_the_front_is_told(draw):
     assert "simulated data" not in svg and "What the paper says." in svg
 
 
+def test_a_curve_may_be_compared_with_a_point(draw):
+    """The best of the curve, 82 at 5, over Huffman's 60 at 3: 36.7 % more precise, 66.7 % deeper."""
+    scores = [score(f"tree@{at}", metrics(*point)) for at, point in zip(GRID, [(80, 6), (82, 5), (70, 4)], strict=True)]
+    compare = {"row": "ours", "with": ["Huffman"]}
+    _, svg = draw([*scores, score("huffman", metrics(60, 3))], ARTEFACT | {"metrics": ["P@1"], "compare": compare})
+    assert "λ′ = 1: +36.7 % precision, +66.7 % depth@1 over Huffman" in svg
+
+
 def test_points_are_means_over_the_seeds(draw):
     scores = [score(f"tree@{at}", metrics(80 + seed, 6 - seed), seed) for at in GRID for seed in (0, 2)]
     records, svg = draw(scores)

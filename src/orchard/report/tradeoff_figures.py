@@ -60,7 +60,8 @@ def tradeoff_figure(
 ) -> None:
     """A panel for every data set and every of the artefact's metrics, P@k against what k labels cost.
 
-    Rows of one name are a curve in the order of their `at`, which is λ′; a row without is a point of its own.
+    Rows of one name are a curve in the order of their `at`, which is λ′; a row without is a point of its own. In a
+    panel stands what the first curve gains over its λ′ = 0 or, if the artefact says `compare`, a curve over a point.
     cost : the metric on the x axis, with {k} for the k of P@k; axis : what it is called.
     """
     datasets, metrics = list(dict.fromkeys(score["dataset"] for score in scores)), artefact["metrics"]
@@ -75,7 +76,7 @@ def tradeoff_figure(
             front = pareto_front(points)
             _draw(panel, points, front)
             panel.set(title=dataset, xlabel=axis or f"Expected depth at {k}", ylabel=f"{metric} (%)")
-            if told := gain_at_equal_precision(points, own_cost):
+            if told := _gain(points, own_cost, artefact.get("compare")):
                 panel.text(0.03, 0.04, told, transform=panel.transAxes, fontsize=6, color=GREY)
             if points[0].source == "simulated":
                 mark_simulated(panel)
@@ -98,6 +99,21 @@ def pareto_front(points: list[Point]) -> list[Point]:
         if not front or point.precision > front[-1].precision:
             front.append(point)
     return front
+
+
+def _gain(points: list[Point], cost: str, compared: dict | None) -> str:
+    if not compared:
+        return gain_at_equal_precision(points, cost)
+    (rival,) = (point for point in points if point.row["row"] in compared["with"])
+    return gain_over(rival, [point for point in points if point.row["row"] == compared["row"]], cost)
+
+
+def gain_over(rival: Point, curve: list[Point], cost: str) -> str:
+    """How much more precise the best point of a curve is than the rival, and what it costs more, both in per cent."""
+    best = max(curve, key=lambda point: point.precision)
+    shares = (100 * (one / other - 1) for one, other in ((best.precision, rival.precision), (best.cost, rival.cost)))
+    precision, more = (f"{share:+.1f} %".replace("-", "−") for share in shares)
+    return f"λ′ = {_short(best.row['at'])}: {precision} precision, {more} {cost} over {rival.row['row']}"
 
 
 def gain_at_equal_precision(points: list[Point], cost: str) -> str:
