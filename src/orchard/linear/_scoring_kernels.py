@@ -30,19 +30,29 @@ SPREAD = 32  # lanes of a dense row, and room for the sums of one
 # How large things can be, the last of a model's arrays.
 MOST_ROWS, MOST_WORDS, MOST_INNER_OUTPUTS = range(3)
 HAS_EXPAND = "+avx512f" in get_host_cpu_features().split(",")  # see `lanes_dot_packed`
-LOG_SIGMOID = 0  # combiner codes; a code p > 0 is the hinge to the power of p
+# Combiner codes: a code p from 1 to 7 is the hinge to the power of p; p + UNTIED breaks its ties.
+LOG_SIGMOID, UNTIED = 0, 8
+TIE_BREAKER = np.float32(1e-3)  # what log σ(z) counts beside the hinge
 
 
 @njit(nogil=True, cache=True)
 def log_gain(margin, combiner):
-    """log g(z): −max(0, 1 − z)^p for the hinges (Parabel p = 2, XR-Linear p = 3), log σ(z) for the sigmoid."""
+    """log g(z): −max(0, 1 − z)^p for the hinges (Parabel p = 2, XR-Linear p = 3), log σ(z) for the sigmoid.
+
+    Hinges are all 0 from z = 1 on; without ties a thousandth of log σ(z) is added, so that more is always better.
+    """
     if combiner == LOG_SIGMOID:
-        return np.float32(-np.log1p(np.exp(-margin)) if margin > 0 else margin - np.log1p(np.exp(margin)))
+        return log_sigmoid(margin)
     loss = max(np.float32(0), np.float32(1) - margin)
     power = loss
-    for _ in range(combiner - 1):
+    for _ in range(combiner % UNTIED - 1):
         power *= loss
-    return -power
+    return TIE_BREAKER * log_sigmoid(margin) - power if combiner > UNTIED else -power
+
+
+@njit(nogil=True, cache=True)
+def log_sigmoid(margin):
+    return np.float32(-np.log1p(np.exp(-margin)) if margin > 0 else margin - np.log1p(np.exp(margin)))
 
 
 @njit(nogil=True, cache=True)

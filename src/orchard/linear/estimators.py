@@ -37,6 +37,7 @@ class TreeEstimator:
         of 10⁹ bytes; None for no limit.
     beam, combiner, discount, merge, normalise : the search, see `SearchSettings`.
     query_beam : the beam of predictions, where it is not that of training (the matcher's negatives) and of `match`.
+    strategy : how predictions search, see `SearchSettings`; training and `match` always take the beam.
     random_state : an integer; the same one gives the same model, whatever n_jobs (None: all cores) is.
 
     Attributes after `fit` or `load`: models_ (one TreeModel per tree), n_labels_, n_features_in_.
@@ -59,6 +60,7 @@ class TreeEstimator:
     discount: float = 1.0
     merge: str = "mean"
     normalise: bool = True
+    strategy: str = "beam"
     random_state: int = 0
     n_jobs: int | None = None
 
@@ -105,7 +107,7 @@ class TreeEstimator:
 
     def _query_search(self) -> SearchSettings:
         beam = self.beam if self.query_beam is None else self.query_beam
-        return search.search_settings(beam, self.combiner, self.discount, self.merge, self.normalise)
+        return search.search_settings(beam, self.combiner, self.discount, self.merge, self.normalise, self.strategy)
 
     # ---- scikit-learn's protocol
 
@@ -144,6 +146,7 @@ class TreeEstimator:
         trees = self._built(X, Y) if trees is None else list(trees)
         if not trees or any(tree.n_labels != Y.shape[1] for tree in trees):
             raise ValueError(f"trees must be at least one LabelTree over the {Y.shape[1]} labels of Y")
+        self._query_search().check_trees(trees)
         matchers = [None] * len(trees) if matchers is None else list(matchers)
         if len(matchers) != len(trees):
             raise ValueError(f"{len(matchers)} matchers for {len(trees)} trees")

@@ -1,4 +1,4 @@
-"""Find the best labels of a query: level-wise beam search over one trained tree or several."""
+"""Find the best labels of a query: a level-wise beam over one trained tree or several, or searches that stop early."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -8,19 +8,24 @@ from functools import lru_cache
 import numpy as np
 import scipy.sparse as sp
 
-from orchard.linear import _ranking_kernels, _scoring_kernels, _search_kernels
-from orchard.linear._scoring_kernels import LOG_SIGMOID
+from orchard.linear import _best_first_kernels, _ranking_kernels, _scoring_kernels, _search_kernels
+from orchard.linear._scoring_kernels import LOG_SIGMOID, UNTIED
 from orchard.linear.inputs import check_parameter
 from orchard.linear.model import TreeModel
 from orchard.threads import n_threads
+from orchard.trees.label_tree import LabelTree
 
 # Every combiner turns margins into a score Π g(z) down the path; 'l2-hinge' is Parabel's, 'l3-hinge' XR-Linear's.
-COMBINERS = {f"l{power}-hinge": power for power in range(1, 6)} | {"sigmoid": LOG_SIGMOID}
+# From z = 1 on all is the same to a hinge; an untied one adds log σ(z) / 1000, so that a higher margin is always better.
+HINGES = {f"l{power}-hinge": power for power in range(1, 6)}
+COMBINERS = HINGES | {"sigmoid": LOG_SIGMOID} | {f"{name}-untied": code + UNTIED for name, code in HINGES.items()}
 MERGES = {"mean": _ranking_kernels.MEAN, "max": _ranking_kernels.MAX, "best-path": _ranking_kernels.BEST_PATH}
 # Queries go down the tree together: so many that a node's weights, once in the cache, serve a few dozen of them.
 QUERIES_OF_A_LEAF = 128
+LEAVES_OF_A_QUERY = 4  # roughly, of a best-first search
 SCORES_AT_ONCE = 1 << 23  # of a thread: 32 MB
 MOST_TREES_AT_ONCE = 10  # numba compiles a kernel for every number of trees: 13 seconds for ten, 45 for thirty
+STRATEGIES = "beam", "best-first", "adaptive"
 FEWEST_QUERIES = 32  # that are worth a thread of their own
 
 
@@ -33,6 +38,9 @@ class SearchSettings:
     merge : copies of a label in several leaves of a tree count with their 'mean' (disentangle) or their 'max'; or with
         the 'best-path' to any of them, times the geometric mean of what the label's own classifiers say there.
     normalise : scale queries to unit length, as the training samples were.
+    strategy : 'beam', level by level; 'best-first', the best labels of the whole tree, whatever the beam; 'adaptive', the
+        beam's labels without the leaves, and the levels, that cannot change the best k. The last two stop early: they
+        search one tree, without a discount, and where labels have copies their maximum; ties go to the lower label.
     """
 
     beam: int = 10
@@ -40,6 +48,7 @@ class SearchSettings:
     discount: float = 1.0
     merge: str = "mean"
     normalise: bool = True
+    strategy: str = "beam"
 
     def validate(self) -> "SearchSettings":
         for field in fields(self):
@@ -52,7 +61,23 @@ class SearchSettings:
             raise ValueError(f"merge must be one of {', '.join(MERGES)}, not {self.merge!r}")
         if not 0 < self.discount <= 1:
             raise ValueError(f"discount must be above 0 and at most 1, not {self.discount}")
+        if self.strategy not in STRATEGIES:
+            raise ValueError(f"strategy must be one of {', '.join(STRATEGIES)}, not {self.strategy!r}")
+        if self.strategy != "beam" and self.discount < 1:
+            raise ValueError(f"strategy {self.strategy!r} needs discount 1: below it a path's score can rise")
         return self
+
+    def check_trees(self, trees: list[LabelTree]) -> None:
+        """Refuse trees for which the strategy has no bound."""
+        if self.strategy == "beam":
+            return
+        if len(trees) > 1:
+            raise ValueError(f"strategy {self.strategy!r} searches one tree, not {len(trees)}: use n_trees=1 or 'beam'")
+        if self.merge != "max" and trees[0].label_indices.size > trees[0].n_labels:
+            raise ValueError(
+                f"strategy {self.strategy!r} merges copies of a label by their 'max' alone, not by merge={self.merge!r}: "
+                "a copy that is found later would change the score"
+            )
 
 
 @lru_cache(typed=True)
@@ -72,8 +97,11 @@ def topk(
 
     X : CSR float32 (n, n_features), canonical.
     Returns ids int32, scores float32 and depths float32, (n, k) each, best first; where fewer labels were reached,
-    id −1, score −∞ and depth NaN. A label's depth is that of its leaf, the mean over copies and trees that reached it.
+    id −1, score −∞ and depth NaN. A label's depth is that of its leaf, the mean over copies and trees that reached it; if
+    the strategy stops early, that of its best copy.
     """
+    if settings.strategy != "beam":
+        return _stopping_early(models, X, k, settings, n_jobs)[:3]
     n = X.shape[0]
     ids, scores, depths = np.empty((n, k), np.int32), np.empty((n, k), np.float32), np.empty((n, k), np.float32)
     arrays = csr_arrays(X)
@@ -110,6 +138,30 @@ def topk(
     are_alike = not has_copies and all(model.search_type == models[0].search_type for model in models)
     at_once = are_alike and len(models) <= MOST_TREES_AT_ONCE
     _in_chunks(one_tree if is_simple else several_trees, n, _chunk(models, beam), n_jobs)
+    return results
+
+
+def _stopping_early(
+    models: list[TreeModel], X: sp.csr_matrix, k: int, settings: SearchSettings, n_jobs: int | None
+) -> tuple[np.ndarray, ...]:
+    """`topk` by a strategy that stops early, and the classifiers of nodes and labels it asks, int64 (n, 2)."""
+    settings.check_trees([model.tree for model in models])
+    model, n = models[0], X.shape[0]
+    ids, scores, depths = np.empty((n, k), np.int32), np.empty((n, k), np.float32), np.empty((n, k), np.float32)
+    asked = np.empty((n, 2), np.int64)
+    arrays, results = csr_arrays(X), (ids, scores, depths, asked)
+    combiner = COMBINERS[settings.combiner]
+    beam = min(settings.beam, model.tree.n_leaves)
+
+    def chunk(first, last):
+        rows, of_labels = (arrays, first, last, settings.normalise), (model.has_copies, *results)
+        if settings.strategy == "best-first":
+            bad_row = _best_first_kernels.best_first(*rows, *model.for_search, combiner, *of_labels)
+        else:
+            bad_row = _best_first_kernels.adaptive_beam(*rows, *model.for_search, combiner, beam, *of_labels)
+        _refuse(bad_row)
+
+    _in_chunks(chunk, n, _chunk([model], LEAVES_OF_A_QUERY if settings.strategy == "best-first" else beam), n_jobs)
     return results
 
 
