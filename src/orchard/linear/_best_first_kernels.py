@@ -9,11 +9,20 @@ import numpy as np
 from numba import njit
 
 from orchard.linear._ranking_kernels import pairs_room
-from orchard.linear._scoring_kernels import UNTIED, hits_of, log_gain, margins_alone, margins_of_pairs, scoring_room
+from orchard.linear._scoring_kernels import (
+    LOG_SIGMOID,
+    UNTIED,
+    hits_of,
+    log_gain,
+    margins_alone,
+    margins_of_pairs,
+    scoring_room,
+)
 from orchard.linear._search_kernels import by_bundle, one_level_down, row_scales
 from orchard.linear.bundles import MOST_OUTPUTS
 
 NOTHING_FOUND = np.int64(0x7FFFFFFFFFFFFFFF)  # worse than any key
+NODES, LABELS, OPENED = range(3)  # of a query: classifiers of nodes and of labels, bundles and leaves
 _ID = np.int64(0xFFFFFFFF)
 _HEAP = 256  # open nodes of a query for which there is room from the beginning
 _FEW = 16  # queries that are left go on alone
@@ -94,21 +103,35 @@ def keep_best(key, leaf, has_copies, node_depths, best_keys, best_leaves):
 
 
 @njit(nogil=True, cache=True)
+def least_margin(log_score, bound, combiner):
+    """A label with a lower margin in a leaf with this log score ranks below `bound`, whatever is rounded on the way."""
+    gap = np.float64(log_score) - np.float64(bound) - 1e-6 * np.float64(bound)
+    power = combiner % UNTIED
+    if power == LOG_SIGMOID:  # log σ(z) < z
+        return np.float32(-gap - 1e-6)
+    if power == 2:
+        return np.float32(1 - 1.00001 * np.sqrt(gap) - 1e-6)
+    return np.float32(1 - 1.00001 * gap ** (1 / power) - 1e-6)
+
+
+@njit(nogil=True, cache=True)
 def keep_labels(leaf, log_score, margins, labels, combiner, has_copies, best_keys, best_leaves):
     """The labels of a leaf with classifiers, whose margins are given, go among the best k. Returns how many there are.
 
-    Where a tie-breaker adds to the hinge, it is computed for those alone that the hinge leaves in the race.
+    Most are too low, and one comparison says so.
     """
     label_indptr, label_indices, node_depths = labels
     first_label, n_labels = label_indptr[leaf], label_indptr[leaf + 1] - label_indptr[leaf]
-    last = best_keys.size - 1
+    worst = best_keys[-1]
+    lowest = least_margin(log_score, log_score_of(worst), combiner) if worst != NOTHING_FOUND else np.float32(-np.inf)
     for number in range(n_labels):
-        key = key_of(log_score + log_gain(margins[number], combiner % UNTIED), label_indices[first_label + number])
-        if key >> 32 > best_keys[last] >> 32:
+        if margins[number] < lowest:
             continue
-        if combiner >= UNTIED:
-            key = key_of(log_score + log_gain(margins[number], combiner), key & _ID)
+        key = key_of(log_score + log_gain(margins[number], combiner), label_indices[first_label + number])
         keep_best(key, leaf, has_copies, node_depths, best_keys, best_leaves)
+        if best_keys[-1] < worst:
+            worst = best_keys[-1]
+            lowest = least_margin(log_score, log_score_of(worst), combiner)
     return n_labels
 
 
@@ -163,19 +186,40 @@ def open_bundle(top, log_score, margins, tree, labels, combiner, has_copies, hea
 
 
 @njit(nogil=True, cache=True)
+def is_done(heap, size, best_keys, budget, asked):
+    """Whether no open node can change the best k labels, or k were found and the budget is spent."""
+    worst = best_keys[-1]
+    return size == 0 or heap[0] >> 32 > worst >> 32 or (asked[OPENED] >= budget and worst != NOTHING_FOUND)
+
+
+@njit(nogil=True, cache=True)
 def go_on_alone(
-    features, values, scale, memory, tree, labels, weights, combiner, has_copies, heap, size, best_keys, best_leaves, asked
+    features,
+    values,
+    scale,
+    memory,
+    tree,
+    labels,
+    weights,
+    combiner,
+    has_copies,
+    budget,
+    heap,
+    size,
+    best_keys,
+    best_leaves,
+    asked,
 ):
     """Best-first for one query, from the open nodes in its heap to the end.
 
     memory : (hit rows, hit values, lanes), see `scoring_room`.  best_keys, best_leaves : int64 (k,), what was found so
-    far.  asked : int64 (2,), classifiers of nodes and of labels, added to.
+    far.  asked : int64 (3,), added to, see `best_first`.
     """
     hit_rows, hit_values, lanes = memory
     children, bundle_of, output_begins = tree[0], tree[3], weights[0]
     margins = np.empty(128, np.float32)
-    last = best_keys.size - 1
-    while size and heap[0] >> 32 <= best_keys[last] >> 32:
+    while not is_done(heap, size, best_keys, budget, asked):
+        asked[OPENED] += 1
         node, log_score = heap[0] & _ID, log_score_of(heap[0])
         size = drop_least(heap, size)
         bundle = bundle_of[node]
@@ -185,7 +229,7 @@ def go_on_alone(
         n_hits = hits_of(features, values, bundle, weights, hit_rows, hit_values, 0)
         margins_alone(n_hits, hit_rows, hit_values, scale, bundle, weights, lanes, margins)
         if children[node] == children[node + 1]:
-            asked[1] += keep_labels(node, log_score, margins, labels, combiner, has_copies, best_keys, best_leaves)
+            asked[LABELS] += keep_labels(node, log_score, margins, labels, combiner, has_copies, best_keys, best_leaves)
             continue
         if size + n_outputs > heap.size:
             larger = np.empty(2 * (size + n_outputs), np.int64)
@@ -193,16 +237,19 @@ def go_on_alone(
             heap = larger
         found = tree, labels, combiner, has_copies, heap, size, best_keys, best_leaves
         size, n_asked = open_bundle(node, log_score, margins, *found)
-        asked[0] += n_asked
+        asked[NODES] += n_asked
 
 
 @njit(nogil=True, cache=True)
-def best_first(X, first, last, normalise, tree, labels, weights, combiner, has_copies, ids, scores, depths, asked):
+def best_first(
+    X, first, last, normalise, tree, labels, weights, combiner, has_copies, budget, ids, scores, depths, asked
+):
     """The best k labels of the whole tree for the rows first … last − 1 of X.
 
     Many queries go on in rounds: each takes its best open node, and those that meet in a bundle share its weights.
-    ids, scores, depths : int32, float32, float32 (n, k).  asked : int64 (n, 2), how many classifiers of nodes and of
-    labels were looked at.  Returns a row that is not finite, or −1.
+    budget : bundles and leaves that a query opens at most, or until it has found k labels.
+    ids, scores, depths : int32, float32, float32 (n, k).  asked : int64 (n, 3), what a query asked: NODES, LABELS, OPENED.
+    Returns a row that is not finite, or −1.
     """
     indptr, indices, data = X
     children, bundle_of, output_begins = tree[0], tree[3], weights[0]
@@ -227,13 +274,14 @@ def best_first(X, first, last, normalise, tree, labels, weights, combiner, has_c
         n_pairs, n_margins = 0, 0
         for place in range(n_waiting):
             query = pair_queries[place]
-            key = heaps[query, 0]
-            if sizes[query] == 0 or key >> 32 > best_keys[query, k - 1] >> 32:
+            if is_done(heaps[query], sizes[query], best_keys[query], budget, asked[first + query]):
                 continue
+            key = heaps[query, 0]
             bundle = bundle_of[key & _ID]
             n_outputs = output_begins[bundle + 1] - output_begins[bundle]
             if sizes[query] + n_outputs > _HEAP:
                 continue  # it goes on alone
+            asked[first + query, OPENED] += 1
             sizes[query] = drop_least(heaps[query], sizes[query])
             keys[n_pairs], pair_bundles[n_pairs], pair_queries[n_pairs] = key, bundle, query
             pair_begins[n_pairs] = n_margins
@@ -249,20 +297,18 @@ def best_first(X, first, last, normalise, tree, labels, weights, combiner, has_c
             own, found = margins[pair_begins[pair] :], (best_keys[query], best_leaves[query])
             if children[node] == children[node + 1]:
                 n_asked = keep_labels(node, log_score, own, labels, combiner, has_copies, *found)
-                asked[first + query, 1] += n_asked
+                asked[first + query, LABELS] += n_asked
             else:
                 open_nodes = heaps[query], sizes[query]
                 sizes[query], n_asked = open_bundle(
                     node, log_score, own, tree, labels, combiner, has_copies, *open_nodes, *found
                 )
-                asked[first + query, 0] += n_asked
+                asked[first + query, NODES] += n_asked
     for query in range(n_queries):
         row = first + query
         features, values = indices[indptr[row] : indptr[row + 1]], data[indptr[row] : indptr[row + 1]]
-        how, found = (tree, labels, weights, combiner, has_copies), (best_keys[query], best_leaves[query])
-        go_on_alone(
-            features, values, scales[query], memory, *how, heaps[query], sizes[query], *found, asked[row]
-        )
+        how, found = (tree, labels, weights, combiner, has_copies, budget), (best_keys[query], best_leaves[query])
+        go_on_alone(features, values, scales[query], memory, *how, heaps[query], sizes[query], *found, asked[row])
         write_best(row, labels, best_keys[query], best_leaves[query], ids, scores, depths)
     return -1
 
@@ -339,7 +385,7 @@ def adaptive_beam(
                 place = n_ranked[query] - 1
                 found = best_keys[query], best_leaves[query]
                 leaf, own = nodes[query, place], margins[pair_begins[pair] :]
-                asked[first + query, 1] += keep_labels(
+                asked[first + query, LABELS] += keep_labels(
                     leaf, log_scores[query, place], own, labels, combiner, has_copies, *found
                 )
         if band == bands.size - 1:
@@ -362,7 +408,7 @@ def adaptive_beam(
                 if sizes[query] == 0:
                     continue
                 for node in nodes[query, : sizes[query]]:
-                    asked[first + query, 0] += children[node + 1] - children[node]
+                    asked[first + query, NODES] += children[node + 1] - children[node]
                 own = begins[query], nodes[query], log_scores[query], sizes[query : query + 1]
                 one_level_down((children, first_output), combiner, np.float32(1), margins, *own, scratch)
     for query in range(n_queries):

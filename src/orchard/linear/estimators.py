@@ -37,7 +37,7 @@ class TreeEstimator:
         of 10⁹ bytes; None for no limit.
     beam, combiner, discount, merge, normalise : the search, see `SearchSettings`.
     query_beam : the beam of predictions, where it is not that of training (the matcher's negatives) and of `match`.
-    strategy : how predictions search, see `SearchSettings`; training and `match` always take the beam.
+    strategy, budget : how predictions search, see `SearchSettings`; training and `match` always take the beam.
     random_state : an integer; the same one gives the same model, whatever n_jobs (None: all cores) is.
 
     Attributes after `fit` or `load`: models_ (one TreeModel per tree), n_labels_, n_features_in_.
@@ -61,6 +61,7 @@ class TreeEstimator:
     merge: str = "mean"
     normalise: bool = True
     strategy: str = "beam"
+    budget: int | None = None
     random_state: int = 0
     n_jobs: int | None = None
 
@@ -107,7 +108,8 @@ class TreeEstimator:
 
     def _query_search(self) -> SearchSettings:
         beam = self.beam if self.query_beam is None else self.query_beam
-        return search.search_settings(beam, self.combiner, self.discount, self.merge, self.normalise, self.strategy)
+        how = self.combiner, self.discount, self.merge, self.normalise
+        return search.search_settings(beam, *how, self.strategy, self.budget)
 
     # ---- scikit-learn's protocol
 
@@ -204,6 +206,8 @@ class TreeEstimator:
             min(self._query_search().beam, model.tree.n_leaves) * int(np.diff(model.tree.label_indptr).max())
             for model in models
         )
+        if self.strategy == "best-first":
+            reachable = self.n_labels_
         labels, sizes, k = [], [], 16
         for first in range(0, X.shape[0], _ROWS_AT_ONCE):
             while True:  # more and more of the best labels, until the last one of every row is too low

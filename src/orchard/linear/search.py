@@ -26,6 +26,7 @@ LEAVES_OF_A_QUERY = 4  # roughly, of a best-first search
 SCORES_AT_ONCE = 1 << 23  # of a thread: 32 MB
 MOST_TREES_AT_ONCE = 10  # numba compiles a kernel for every number of trees: 13 seconds for ten, 45 for thirty
 STRATEGIES = "beam", "best-first", "adaptive"
+NO_LIMIT = 1 << 62
 FEWEST_QUERIES = 32  # that are worth a thread of their own
 
 
@@ -41,6 +42,8 @@ class SearchSettings:
     strategy : 'beam', level by level; 'best-first', the best labels of the whole tree, whatever the beam; 'adaptive', the
         beam's labels without the leaves, and the levels, that cannot change the best k. The last two stop early: they
         search one tree, without a discount, and where labels have copies their maximum; ties go to the lower label.
+    budget : nodes that a best-first search opens at most, unless it has not found k labels by then; None for no limit.
+        Nodes that are stored together count as one.
     """
 
     beam: int = 10
@@ -49,6 +52,7 @@ class SearchSettings:
     merge: str = "mean"
     normalise: bool = True
     strategy: str = "beam"
+    budget: int | None = None
 
     def validate(self) -> "SearchSettings":
         for field in fields(self):
@@ -63,6 +67,8 @@ class SearchSettings:
             raise ValueError(f"discount must be above 0 and at most 1, not {self.discount}")
         if self.strategy not in STRATEGIES:
             raise ValueError(f"strategy must be one of {', '.join(STRATEGIES)}, not {self.strategy!r}")
+        if self.budget is not None and self.budget < 1:
+            raise ValueError(f"budget must be at least 1, or None for no limit, not {self.budget}")
         if self.strategy != "beam" and self.discount < 1:
             raise ValueError(f"strategy {self.strategy!r} needs discount 1: below it a path's score can rise")
         return self
@@ -101,7 +107,7 @@ def topk(
     the strategy stops early, that of its best copy.
     """
     if settings.strategy != "beam":
-        return _stopping_early(models, X, k, settings, n_jobs)[:3]
+        return stopping_early(models, X, k, settings, n_jobs)[:3]
     n = X.shape[0]
     ids, scores, depths = np.empty((n, k), np.int32), np.empty((n, k), np.float32), np.empty((n, k), np.float32)
     arrays = csr_arrays(X)
@@ -141,27 +147,33 @@ def topk(
     return results
 
 
-def _stopping_early(
+def stopping_early(
     models: list[TreeModel], X: sp.csr_matrix, k: int, settings: SearchSettings, n_jobs: int | None
 ) -> tuple[np.ndarray, ...]:
-    """`topk` by a strategy that stops early, and the classifiers of nodes and labels it asks, int64 (n, 2)."""
-    settings.check_trees([model.tree for model in models])
+    """`topk` by a strategy that stops early, and what it asks, int64 (n, 3): see `best_first`."""
     model, n = models[0], X.shape[0]
+    if len(models) > 1 or model.has_copies:
+        settings.check_trees([model.tree for model in models])
     ids, scores, depths = np.empty((n, k), np.int32), np.empty((n, k), np.float32), np.empty((n, k), np.float32)
-    asked = np.empty((n, 2), np.int64)
-    arrays, results = csr_arrays(X), (ids, scores, depths, asked)
-    combiner = COMBINERS[settings.combiner]
-    beam = min(settings.beam, model.tree.n_leaves)
+    results = ids, scores, depths, np.empty((n, 3), np.int64)
+    arrays, combiner = csr_arrays(X), COMBINERS[settings.combiner]
 
     def chunk(first, last):
-        rows, of_labels = (arrays, first, last, settings.normalise), (model.has_copies, *results)
+        rows, has_copies = (arrays, first, last, settings.normalise), model.has_copies
         if settings.strategy == "best-first":
-            bad_row = _best_first_kernels.best_first(*rows, *model.for_search, combiner, *of_labels)
+            how = combiner, has_copies, NO_LIMIT if settings.budget is None else settings.budget
+            _refuse(_best_first_kernels.best_first(*rows, *model.for_search, *how, *results))
         else:
-            bad_row = _best_first_kernels.adaptive_beam(*rows, *model.for_search, combiner, beam, *of_labels)
-        _refuse(bad_row)
+            how = combiner, beam, has_copies
+            _refuse(_best_first_kernels.adaptive_beam(*rows, *model.for_search, *how, *results))
 
-    _in_chunks(chunk, n, _chunk([model], LEAVES_OF_A_QUERY if settings.strategy == "best-first" else beam), n_jobs)
+    beam = min(settings.beam, model.tree.n_leaves)
+
+    if n == 1:
+        chunk(0, 1)
+    else:
+        leaves = LEAVES_OF_A_QUERY if settings.strategy == "best-first" else beam
+        _in_chunks(chunk, n, _chunk([model], leaves), n_jobs)
     return results
 
 
