@@ -157,7 +157,7 @@ def test_a_budget_is_kept_unless_labels_are_missing(seed, budget, k):
 
 
 def test_what_is_asked_by_hand():
-    """Three leaves whose edges score 0, −1 and −2: the labels of the third are never asked, those of the second for k = 3.
+    """Leaves whose edges score 0, −1 and −2: the labels of the third are never asked, those of the second if k > 2.
 
     The beam asks all of them; the adaptive beam as few labels as best-first.
     """
@@ -180,9 +180,8 @@ def test_a_shallow_leaf_spares_the_levels_below():
     deep = [[[[[2, 3], [4, 5]], [[6, 7], [8, 9]]], [[10, 11], [12, 13]]], [[14, 15], [16, 17]]]
     model = random_model(rng, LabelTree.from_groups([[0, 1], deep]), 3, density=0)
     model.biases[:] = 0
-    W = model.bundles
-    model.biases[W.n_outputs[:0].sum()] = 1  # the edge to the leaf with the labels 0 and 1
-    first = model.bundle_outputs[W.of_node[1]]
+    model.biases[0] = 1  # the edge to the leaf with the labels 0 and 1
+    first = model.bundle_outputs[model.bundles.of_node[1]]
     model.biases[first : first + 2] = [1, 0.9]
     X = random_X(rng, 1, 3)
     plain = sum(n_scored(model, X, SearchSettings())).item()

@@ -12,6 +12,7 @@ from orchard.linear._ranking_kernels import pairs_room
 from orchard.linear._scoring_kernels import (
     LOG_SIGMOID,
     UNTIED,
+    hinge,
     hits_of,
     log_gain,
     margins_alone,
@@ -103,35 +104,33 @@ def keep_best(key, leaf, has_copies, node_depths, best_keys, best_leaves):
 
 
 @njit(nogil=True, cache=True)
-def least_margin(log_score, bound, combiner):
-    """A label with a lower margin in a leaf with this log score ranks below `bound`, whatever is rounded on the way."""
-    gap = np.float64(log_score) - np.float64(bound) - 1e-6 * np.float64(bound)
-    power = combiner % UNTIED
-    if power == LOG_SIGMOID:  # log σ(z) < z
-        return np.float32(-gap - 1e-6)
-    if power == 2:
-        return np.float32(1 - 1.00001 * np.sqrt(gap) - 1e-6)
-    return np.float32(1 - 1.00001 * gap ** (1 / power) - 1e-6)
+def largest_loss(log_score, worst):
+    """A label of a leaf with this log score ranks below the key `worst` if its edge loses more, rounding or not."""
+    if worst == NOTHING_FOUND:
+        return np.float32(np.inf)
+    bound = log_score_of(worst)
+    return np.float32(1.00001) * (log_score - bound) - np.float32(1e-6) * bound + np.float32(1e-30)
 
 
 @njit(nogil=True, cache=True)
 def keep_labels(leaf, log_score, margins, labels, combiner, has_copies, best_keys, best_leaves):
     """The labels of a leaf with classifiers, whose margins are given, go among the best k. Returns how many there are.
 
-    Most are too low, and one comparison says so.
+    Most lose too much, and one comparison says so; log σ(z) is less than z.
     """
     label_indptr, label_indices, node_depths = labels
     first_label, n_labels = label_indptr[leaf], label_indptr[leaf + 1] - label_indptr[leaf]
-    worst = best_keys[-1]
-    lowest = least_margin(log_score, log_score_of(worst), combiner) if worst != NOTHING_FOUND else np.float32(-np.inf)
+    worst, power = best_keys[-1], combiner % UNTIED
+    at_most = largest_loss(log_score, worst)
     for number in range(n_labels):
-        if margins[number] < lowest:
+        margin = margins[number]
+        if (-margin if power == LOG_SIGMOID else hinge(margin, power)) > at_most:
             continue
-        key = key_of(log_score + log_gain(margins[number], combiner), label_indices[first_label + number])
+        key = key_of(log_score + log_gain(margin, combiner), label_indices[first_label + number])
         keep_best(key, leaf, has_copies, node_depths, best_keys, best_leaves)
         if best_keys[-1] < worst:
             worst = best_keys[-1]
-            lowest = least_margin(log_score, log_score_of(worst), combiner)
+            at_most = largest_loss(log_score, worst)
     return n_labels
 
 
@@ -152,7 +151,7 @@ def write_best(row, labels, best_keys, best_leaves, ids, scores, depths):
 
 @njit(nogil=True, cache=True)
 def open_bundle(top, log_score, margins, tree, labels, combiner, has_copies, heap, size, best_keys, best_leaves):
-    """Push the nodes at which the paths from a bundle's top node leave it, and keep the labels that are alone in a leaf.
+    """Push the nodes at which the paths from a bundle's top node leave it; a label that is alone in a leaf is kept.
 
     heap : with room for all of them.  Returns (the new size, how many children were looked at).
     """
@@ -248,7 +247,8 @@ def best_first(
 
     Many queries go on in rounds: each takes its best open node, and those that meet in a bundle share its weights.
     budget : bundles and leaves that a query opens at most, or until it has found k labels.
-    ids, scores, depths : int32, float32, float32 (n, k).  asked : int64 (n, 3), what a query asked: NODES, LABELS, OPENED.
+    ids, scores, depths : int32, float32, float32 (n, k).  asked : int64 (n, 3), what a query asked: NODES, LABELS,
+    OPENED.
     Returns a row that is not finite, or −1.
     """
     indptr, indices, data = X

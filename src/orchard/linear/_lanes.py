@@ -334,7 +334,7 @@ def lanes_dot_packed(typing_context, width, words, rows, values, n, lanes):
 
 @intrinsic(prefer_literal=True)
 def lanes_dot_block(typing_context, width, words, rows, values, n, lanes):
-    """`lanes_dot_packed` for rows of several words of bits, each before its weights: `rows` move on to the next ones."""
+    """`lanes_dot_packed` for rows with several words of bits, each before its weights: `rows` move on to the next."""
     return _dot_packed(width, words, rows, values, lanes, goes_on=True)
 
 

@@ -47,8 +47,9 @@ def checked_incidence(matrix, name: str) -> sp.csr_matrix:
 
 def _is_plain(matrix: sp.csr_matrix) -> bool:
     """Whether the kernels that are compiled already take these arrays: other kinds would cost half a minute each."""
-    arrays = matrix.indptr, matrix.indices, matrix.data
-    return matrix.indices.dtype == matrix.indptr.dtype == np.int32 and all(a.flags.writeable for a in arrays)
+    indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
+    are_int32 = indices.dtype == indptr.dtype == np.int32
+    return are_int32 and indptr.flags.writeable and indices.flags.writeable and data.flags.writeable
 
 
 def refuse_not_finite(matrix: sp.csr_matrix, name: str) -> None:

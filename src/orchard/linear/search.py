@@ -16,13 +16,13 @@ from orchard.threads import n_threads
 from orchard.trees.label_tree import LabelTree
 
 # Every combiner turns margins into a score Π g(z) down the path; 'l2-hinge' is Parabel's, 'l3-hinge' XR-Linear's.
-# From z = 1 on all is the same to a hinge; an untied one adds log σ(z) / 1000, so that a higher margin is always better.
+# From z = 1 on all is the same to a hinge; an untied one tells them apart by a thousandth.
 HINGES = {f"l{power}-hinge": power for power in range(1, 6)}
 COMBINERS = HINGES | {"sigmoid": LOG_SIGMOID} | {f"{name}-untied": code + UNTIED for name, code in HINGES.items()}
 MERGES = {"mean": _ranking_kernels.MEAN, "max": _ranking_kernels.MAX, "best-path": _ranking_kernels.BEST_PATH}
 # Queries go down the tree together: so many that a node's weights, once in the cache, serve a few dozen of them.
 QUERIES_OF_A_LEAF = 128
-LEAVES_OF_A_QUERY = 4  # roughly, of a best-first search
+QUERIES_IN_ROUNDS = 256  # so few that what each of them has open stays in the cache
 SCORES_AT_ONCE = 1 << 23  # of a thread: 32 MB
 MOST_TREES_AT_ONCE = 10  # numba compiles a kernel for every number of trees: 13 seconds for ten, 45 for thirty
 STRATEGIES = "beam", "best-first", "adaptive"
@@ -39,9 +39,9 @@ class SearchSettings:
     merge : copies of a label in several leaves of a tree count with their 'mean' (disentangle) or their 'max'; or with
         the 'best-path' to any of them, times the geometric mean of what the label's own classifiers say there.
     normalise : scale queries to unit length, as the training samples were.
-    strategy : 'beam', level by level; 'best-first', the best labels of the whole tree, whatever the beam; 'adaptive', the
-        beam's labels without the leaves, and the levels, that cannot change the best k. The last two stop early: they
-        search one tree, without a discount, and where labels have copies their maximum; ties go to the lower label.
+    strategy : 'beam', level by level; 'best-first', the best labels of the whole tree, whatever the beam; 'adaptive',
+        the beam's labels without the leaves and levels that cannot change the best k. The last two stop early: they
+        search one tree, without a discount, and of a label's copies take the maximum; ties go to the lower label.
     budget : nodes that a best-first search opens at most, unless it has not found k labels by then; None for no limit.
         Nodes that are stored together count as one.
     """
@@ -81,8 +81,8 @@ class SearchSettings:
             raise ValueError(f"strategy {self.strategy!r} searches one tree, not {len(trees)}: use n_trees=1 or 'beam'")
         if self.merge != "max" and trees[0].label_indices.size > trees[0].n_labels:
             raise ValueError(
-                f"strategy {self.strategy!r} merges copies of a label by their 'max' alone, not by merge={self.merge!r}: "
-                "a copy that is found later would change the score"
+                f"strategy {self.strategy!r} merges copies of a label by their 'max' alone, not by merge="
+                f"{self.merge!r}: a copy that is found later would change the score"
             )
 
 
@@ -103,8 +103,8 @@ def topk(
 
     X : CSR float32 (n, n_features), canonical.
     Returns ids int32, scores float32 and depths float32, (n, k) each, best first; where fewer labels were reached,
-    id −1, score −∞ and depth NaN. A label's depth is that of its leaf, the mean over copies and trees that reached it; if
-    the strategy stops early, that of its best copy.
+    id −1, score −∞ and depth NaN. A label's depth is that of its leaf, the mean over copies and trees that reached it;
+    if the strategy stops early, that of its best copy.
     """
     if settings.strategy != "beam":
         return stopping_early(models, X, k, settings, n_jobs)[:3]
@@ -172,8 +172,7 @@ def stopping_early(
     if n == 1:
         chunk(0, 1)
     else:
-        leaves = LEAVES_OF_A_QUERY if settings.strategy == "best-first" else beam
-        _in_chunks(chunk, n, _chunk([model], leaves), n_jobs)
+        _in_chunks(chunk, n, min(QUERIES_IN_ROUNDS, _chunk([model], beam)), n_jobs)
     return results
 
 

@@ -17,10 +17,10 @@ def search_report(
 ) -> dict[str, float]:
     """Means over the rows of X, of all trees together, and what the trees are like.
 
-    'scored nodes', 'scored labels' : classifiers of inner nodes and of labels that a query asks; 'scored' is their sum. A
-    strategy that stops early asks as many as it needs for K labels; 'scored@1' : for one.
-    'matcher recall' : per cent of the true labels, Y, that stand in a leaf of some beam: more cannot be found. Best-first
-    has no beam, and all leaves in reach; what a budget cuts off is not known.
+    'scored nodes', 'scored labels' : classifiers of inner nodes and of labels that a query asks; 'scored' is their sum.
+    A strategy that stops early asks as many as it needs for K labels; 'scored@1' : for one.
+    'matcher recall' : per cent of the true labels, Y, that stand in a leaf of some beam: more cannot be found.
+    Best-first has all leaves in reach; what a budget cuts off is not known.
     'copies per label', of a tree; 'largest cluster', labels of the largest leaf.
     """
     trees = [model.tree for model in models]
