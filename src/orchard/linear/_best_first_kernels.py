@@ -317,6 +317,19 @@ def best_first(
 
 
 @njit(nogil=True, cache=True)
+def leads(children, nodes, log_scores, place, size):
+    """Whether there is a leaf in this place of a beam, better than all that follows and is not a leaf."""
+    if place >= size or children[nodes[place]] < children[nodes[place] + 1]:
+        return False
+    for other in range(place + 1, size):
+        if log_scores[other] < log_scores[place]:
+            break
+        if children[nodes[other]] < children[nodes[other] + 1]:
+            return False
+    return True
+
+
+@njit(nogil=True, cache=True)
 def adaptive_beam(
     X, first, last, normalise, tree, labels, weights, combiner, beam, has_copies, ids, scores, depths, asked
 ):
@@ -349,20 +362,10 @@ def adaptive_beam(
         while True:  # a leaf of every query at a time
             n_pairs, n_margins = 0, 0
             for query in range(n_queries):
-                while n_ranked[query] < sizes[query]:
+                while leads(children, nodes[query], log_scores[query], n_ranked[query], sizes[query]):
                     place = n_ranked[query]
-                    node = nodes[query, place]
-                    if key_of(log_scores[query, place], 0) >> 32 > best_keys[query, k - 1] >> 32:
-                        sizes[query] = 0
-                        break
-                    if children[node] < children[node + 1]:
-                        break
-                    is_safe = True
-                    for other in range(place + 1, sizes[query]):
-                        if log_scores[query, other] < log_scores[query, place]:
-                            break
-                        is_safe &= children[nodes[query, other]] == children[nodes[query, other] + 1]
-                    if not is_safe:
+                    node, log_score = nodes[query, place], log_scores[query, place]
+                    if key_of(log_score, 0) >> 32 > best_keys[query, k - 1] >> 32:
                         break
                     n_ranked[query] += 1
                     bundle = bundle_of[node]
@@ -373,9 +376,12 @@ def adaptive_beam(
                         n_margins += n_outputs
                         n_pairs += 1
                         break
-                    key = key_of(log_scores[query, place], label_indices[label_indptr[node]])
+                    key = key_of(log_score, label_indices[label_indptr[node]])
                     keep_best(key, node, has_copies, node_depths, best_keys[query], best_leaves[query])
-                if n_ranked[query] == sizes[query]:
+                if n_ranked[query] < sizes[query]:
+                    best_left = key_of(log_scores[query, n_ranked[query]], 0)
+                    sizes[query] *= best_left >> 32 <= best_keys[query, k - 1] >> 32
+                else:
                     sizes[query] = 0
             if n_pairs == 0:
                 break
