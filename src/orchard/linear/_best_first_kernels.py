@@ -331,7 +331,7 @@ def leads(children, nodes, log_scores, place, size):
 
 @njit(nogil=True, cache=True)
 def adaptive_beam(
-    X, first, last, normalise, tree, labels, weights, combiner, beam, has_copies, ids, scores, depths, asked
+    X, first, last, normalise, tree, labels, weights, combiner, has_copies, beam, ids, scores, depths, asked
 ):
     """The labels that a level-wise beam finds; a query leaves the tree as soon as nothing in its beam can change them.
 

@@ -11,7 +11,7 @@ def checked_X(X, n_features: int | None = None) -> sp.csr_matrix:
 
     n_features : refuse another number of columns.
     """
-    if not (sp.issparse(X) and X.format == "csr" and X.dtype == np.float32 and _is_plain(X)):
+    if not (isinstance(X, sp.csr_matrix | sp.csr_array) and X.data.dtype == np.float32 and _is_plain(X)):
         X = _as_csr(X, "X", np.float32)
     if n_features is not None and X.shape[1] != n_features:
         raise ValueError(f"X has {X.shape[1]} features, the model was trained on {n_features}")

@@ -157,22 +157,19 @@ def stopping_early(
     ids, scores, depths = np.empty((n, k), np.int32), np.empty((n, k), np.float32), np.empty((n, k), np.float32)
     results = ids, scores, depths, np.empty((n, 3), np.int64)
     arrays, combiner = csr_arrays(X), COMBINERS[settings.combiner]
+    if settings.strategy == "best-first":
+        kernel, limit = _best_first_kernels.best_first, NO_LIMIT if settings.budget is None else settings.budget
+    else:
+        kernel, limit = _best_first_kernels.adaptive_beam, min(settings.beam, model.tree.n_leaves)
 
     def chunk(first, last):
-        rows, has_copies = (arrays, first, last, settings.normalise), model.has_copies
-        if settings.strategy == "best-first":
-            how = combiner, has_copies, NO_LIMIT if settings.budget is None else settings.budget
-            _refuse(_best_first_kernels.best_first(*rows, *model.for_search, *how, *results))
-        else:
-            how = combiner, beam, has_copies
-            _refuse(_best_first_kernels.adaptive_beam(*rows, *model.for_search, *how, *results))
+        rows = arrays, first, last, settings.normalise
+        _refuse(kernel(*rows, *model.for_search, combiner, model.has_copies, limit, *results))
 
-    beam = min(settings.beam, model.tree.n_leaves)
-
-    if n == 1:
+    if n == 1:  # how large a chunk can be takes longer to find out than some queries
         chunk(0, 1)
     else:
-        _in_chunks(chunk, n, min(QUERIES_IN_ROUNDS, _chunk([model], beam)), n_jobs)
+        _in_chunks(chunk, n, min(QUERIES_IN_ROUNDS, _chunk([model], min(settings.beam, model.tree.n_leaves))), n_jobs)
     return results
 
 
