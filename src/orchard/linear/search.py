@@ -157,10 +157,11 @@ def stopping_early(
     ids, scores, depths = np.empty((n, k), np.int32), np.empty((n, k), np.float32), np.empty((n, k), np.float32)
     results = ids, scores, depths, np.empty((n, 3), np.int64)
     arrays, combiner = csr_arrays(X), COMBINERS[settings.combiner]
+    beam = min(settings.beam, model.tree.n_leaves)
     if settings.strategy == "best-first":
         kernel, limit = _best_first_kernels.best_first, NO_LIMIT if settings.budget is None else settings.budget
     else:
-        kernel, limit = _best_first_kernels.adaptive_beam, min(settings.beam, model.tree.n_leaves)
+        kernel, limit = _best_first_kernels.adaptive_beam, beam
 
     def chunk(first, last):
         rows = arrays, first, last, settings.normalise
@@ -169,7 +170,8 @@ def stopping_early(
     if n == 1:  # how large a chunk can be takes longer to find out than some queries
         chunk(0, 1)
     else:
-        _in_chunks(chunk, n, min(QUERIES_IN_ROUNDS, _chunk([model], min(settings.beam, model.tree.n_leaves))), n_jobs)
+        at_once = QUERIES_IN_ROUNDS if settings.strategy == "best-first" else n
+        _in_chunks(chunk, n, min(at_once, _chunk([model], beam)), n_jobs)
     return results
 
 
