@@ -222,7 +222,7 @@ def test_methods_that_agree_in_what_trees_depend_on_share_them(one, other, share
 @pytest.mark.parametrize(
     ("one", "other", "share"),
     [
-        ({}, {"query_beam": 5, "merge": "max"}, True),  # what queries do alone
+        ({}, {"query_beam": 5, "merge": "max", "strategy": "adaptive", "budget": 9}, True),  # what queries do alone
         ({}, {"beam": 5}, False),
         ({}, {"negatives": "man"}, False),
     ],

@@ -11,7 +11,7 @@ from importlib import import_module
 from orchard.errors import ConfigError
 
 OVERLAPPING = "orchard.disentanglement"
-OF_QUERIES = ("query_beam", "merge")  # parameters that a matcher does not look at
+OF_QUERIES = ("query_beam", "merge", "strategy", "budget")  # parameters that a matcher does not look at
 
 
 class NotImportable(ConfigError):

@@ -119,7 +119,8 @@ def one_vs_all(X, Y, samples=None, seed=0, **settings):
 def log_gain(z, combiner):
     if combiner == "sigmoid":
         return -np.logaddexp(0, -z)
-    return -(np.maximum(0, 1 - z) ** int(combiner[1]))
+    more = 0.001 / (1 + np.maximum(0, z)) ** 2 if combiner.endswith("-untied") else 0
+    return -(np.maximum(0, 1 - z) ** int(combiner[1])) - more
 
 
 def edge_scores(model, x, node, combiner):

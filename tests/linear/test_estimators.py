@@ -279,3 +279,35 @@ def test_a_wrong_parameter_is_named(data, name, value):
 def test_a_wrong_k_is_named(fitted, data, k):
     with pytest.raises(ValueError, match="k must be at least 1"):
         fitted.predict_topk(data[0], k)
+
+
+# ---- strategies
+
+
+def test_queries_alone_take_the_strategy(data, tmp_path):
+    """Training and `match` are those of the beam; a file keeps the strategy, and best-first is as wide as the tree."""
+    X, Y = data[:2]
+    how = {"n_trees": 1, "max_leaf": 3, "beam": 2, "negatives": "tfn+man"}
+    plain = Parabel(**how).fit(X, Y)
+    other = Parabel(**how, strategy="best-first", budget=1000).fit(X, Y)
+    assert (plain.match(X) != other.match(X)).nnz == 0
+    wide = plain.set_params(query_beam=plain.models_[0].tree.n_leaves)
+    np.testing.assert_array_equal(other.predict_topk(X, 5)[1], wide.predict_topk(X, 5)[1])
+    assert (other.predict(X, 0.01) != wide.predict(X, 0.01)).nnz == 0
+    other.save(tmp_path / "model")
+    loaded = Parabel.load(tmp_path / "model")
+    assert (loaded.strategy, loaded.budget) == ("best-first", 1000)
+    for strategy in ("best-first", "adaptive"):
+        report = other.set_params(strategy=strategy, budget=None).search_report(X, Y)
+        assert 0 < report["scored@1"] <= report["scored"] <= wide.search_report(X, Y)["scored"]
+        assert report["matcher recall"] <= 100
+    assert "matcher recall" not in other.set_params(strategy="best-first", budget=3).search_report(X, Y)
+
+
+def test_trees_without_a_bound_are_refused_before_training(data):
+    """Three trees, a discount: `fit` says so at once."""
+    X, Y = data[:2]
+    with pytest.raises(ValueError, match="searches one tree, not 3"):
+        Parabel(strategy="best-first").fit(X, Y)
+    with pytest.raises(ValueError, match="discount 1"):
+        Bonsai(n_trees=1, strategy="adaptive").fit(X, Y)

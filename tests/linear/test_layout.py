@@ -10,8 +10,8 @@ from plain_engine import packed
 from orchard.linear import _layout_kernels as layout
 from orchard.linear import _scoring_kernels as scoring
 from orchard.linear import _storage_kernels as storage
-from orchard.linear._lanes import lanes_dot_packed
-from orchard.linear._layout_kernels import MOST_BITS
+from orchard.linear._lanes import lanes_dot_block, lanes_dot_packed
+from orchard.linear._layout_kernels import BIT_WORDS, BLOCK, MOST_BITS
 from orchard.linear.model import code_type
 
 CODES = [np.uint16, np.uint32]
@@ -66,9 +66,12 @@ def test_every_feature_is_found_and_no_other(code, spread, W):
         at = find(feature, table)
         held = np.flatnonzero(wide[feature]) if feature < wide.shape[0] else np.empty(0)
         assert (at >= 0) == (held.size > 0)
-        if at >= 0 and W.shape[1] <= MOST_BITS:
-            assert words[at] == sum(1 << output for output in held)
-            np.testing.assert_array_equal(words.view(np.float32)[at + 1 :][: held.size], wide[feature, held])
+        if at >= 0 and table[BIT_WORDS]:
+            for block in range(table[BIT_WORDS]):
+                here = held[held // BLOCK == block]
+                assert words[at] == sum(1 << (output - BLOCK * block) for output in here.tolist())
+                np.testing.assert_array_equal(words.view(np.float32)[at + 1 :][: here.size], wide[feature, here])
+                at += 1 + here.size
         elif at >= 0 and codes[per_word * at] == mark:
             np.testing.assert_array_equal(words.view(np.float32)[at + 1 :][: W.shape[1]], wide[feature])
         elif at >= 0:
@@ -77,23 +80,52 @@ def test_every_feature_is_found_and_no_other(code, spread, W):
 
 
 @pytest.mark.parametrize("code", CODES)
-@given(weight_matrices(most_outputs=MOST_BITS))
+@given(weight_matrices(most_outputs=100))
+def test_a_bundle_has_bits_where_they_take_no_more_words(code, W):
+    """Up to 16 outputs always; what is laid out is as long as was foretold, either way."""
+    kind, n_outputs, counts = np.empty(0, code), W.shape[1], np.count_nonzero(W, axis=1)
+    counts = counts[counts > 0]
+    per_word, bit_words = 4 // kind.itemsize, -(-n_outputs // BLOCK)
+    table, words = packed(W, kind)
+    with_bits = sum(bit_words + n for n in counts)
+    with_codes = sum(1 + n_outputs if 3 * n >= n_outputs else (n + per_word) // per_word + n for n in counts)
+    has_bits = n_outputs <= MOST_BITS or with_bits <= with_codes
+    assert (table[BIT_WORDS], words.size) == ((bit_words, with_bits) if has_bits else (0, with_codes))
+    features = np.flatnonzero(W.any(axis=1)).astype(np.int32)
+    assert layout.packed_size(features, counts, n_outputs, kind) == table.size + words.size
+
+
+@pytest.mark.parametrize("code", CODES)
+@given(weight_matrices(most_outputs=100))
 def test_rows_with_bits_are_multiplied_alike_with_and_without_the_instruction(code, W):
-    """To the bit, and close to numpy."""
+    """To the bit, and close to numpy; one word of bits or several."""
+    W[::2] = 1  # so many weights that the rows have bits
     table, words = packed(W, np.empty(0, code))
     features = np.array([feature for feature in range(W.shape[0]) if find(feature, table) >= 0], np.int64)
     rows = np.array([find(feature, table) for feature in features], np.uint32)
     values = np.linspace(-2, 2, rows.size).astype(np.float32)
-    lanes, dots = np.empty(MOST_BITS, np.float32), np.empty(W.shape[1], np.float32)
-    dot_packed(words.view(np.float32), rows, values, lanes)
-    scoring.dot_of_bits(rows.size, rows, values, W.shape[1], words.view(code), words.view(np.float32), dots)
-    np.testing.assert_array_equal(dots, lanes[: W.shape[1]])
+    n_outputs, n_blocks = W.shape[1], int(table[BIT_WORDS])
+    if n_blocks == 0:
+        return
+    dots, lanes = np.empty(n_outputs, np.float32), np.empty(n_blocks * BLOCK, np.float32)
+    scoring.dot_of_bits(rows.size, rows, values, n_outputs, n_blocks, words.view(code), words.view(np.float32), dots)
+    if n_outputs <= MOST_BITS:
+        dot_packed(words.view(np.float32), rows, values, lanes)
+        np.testing.assert_array_equal(dots, lanes[:n_outputs])
+    for block in range(n_blocks):
+        dot_block(words.view(np.float32), rows, values, lanes[BLOCK * block :])
+    np.testing.assert_array_equal(dots, lanes[:n_outputs])
     np.testing.assert_allclose(dots, values @ W[features], rtol=1e-4, atol=1e-4)
 
 
 @njit
 def dot_packed(words, rows, values, lanes):
     lanes_dot_packed(MOST_BITS, words, rows, values, rows.size, lanes)
+
+
+@njit
+def dot_block(words, rows, values, lanes):
+    lanes_dot_block(BLOCK, words, rows, values, rows.size, lanes)
 
 
 def test_features_that_fall_on_the_same_slot_are_kept_apart():

@@ -288,14 +288,8 @@ def lanes_clear(typing_context, width, W, row, lanes):
     return types.void(width, W, types.intp, types.uint32), emit
 
 
-@intrinsic(prefer_literal=True)
-def lanes_dot_packed(typing_context, width, words, rows, values, n, lanes):
-    """lanes[b] = Σ values[i] · (weight b of row i), i below n; a row is a word of bits, and the weights of those set.
-
-    words : float32.  rows : uint32, where each row begins in `words`.  values : float32.  lanes : float32 (width,).
-    One sum, as in `lanes_dot_in_order`. Processors with AVX-512 have an instruction that gives the weights to their
-    lanes; for others LLVM writes a test for every lane.
-    """
+def _dot_packed(width, words, rows, values, lanes, goes_on):
+    """The signature and the code of `lanes_dot_packed` and of `lanes_dot_block`, which moves the rows on."""
 
     def emit(context, builder, signature, arguments):
         width = signature.args[0].literal_value
@@ -309,20 +303,39 @@ def lanes_dot_packed(typing_context, width, words, rows, values, n, lanes):
         fma = cgutils.get_or_insert_function(builder.module, fma_type, f"llvm.fma.v{width}f32")
         expand_type = ir.FunctionType(vector, [words.type, flags, vector])
         expand = cgutils.get_or_insert_function(builder.module, expand_type, f"llvm.masked.expandload.v{width}f32")
-        total = cgutils.alloca_once_value(builder, zeros)
+        total, one = cgutils.alloca_once_value(builder, zeros), ir.Constant(word, 1)
         with cgutils.for_range(builder, arguments[4]) as loop:
-            at = builder.zext(builder.load(builder.gep(rows, [loop.index])), loop.index.type)
-            begin = builder.gep(words, [at])
+            row = builder.gep(rows, [loop.index])
+            begin = builder.gep(words, [builder.zext(builder.load(row), loop.index.type)])
             bits = builder.load(builder.bitcast(begin, word.as_pointer()))
             is_set = builder.bitcast(builder.trunc(bits, ir.IntType(width)), flags)
-            weights = builder.call(expand, [builder.gep(begin, [ir.Constant(word, 1)]), is_set, zeros])
+            weights = builder.call(expand, [builder.gep(begin, [one]), is_set, zeros])
             value = _splat(builder, builder.load(builder.gep(values, [loop.index])), width)
             builder.store(builder.call(fma, [value, weights, builder.load(total)]), total)
+            if goes_on:
+                builder.store(builder.add(builder.load(row), builder.add(builder.ctpop(bits), one)), row)
         _store(builder, builder.load(total), builder.bitcast(lanes, vector.as_pointer()))
         return context.get_dummy_value()
 
     _refuse_variable(width)
     return types.void(width, words, rows, values, types.intp, lanes), emit
+
+
+@intrinsic(prefer_literal=True)
+def lanes_dot_packed(typing_context, width, words, rows, values, n, lanes):
+    """lanes[b] = Σ values[i] · (weight b of row i), i below n; a row is a word of bits, and the weights of those set.
+
+    words : float32.  rows : uint32, where each row begins in `words`.  values : float32.  lanes : float32 (width,).
+    One sum, as in `lanes_dot_in_order`. Processors with AVX-512 have an instruction that gives the weights to their
+    lanes; for others LLVM writes a test for every lane.
+    """
+    return _dot_packed(width, words, rows, values, lanes, goes_on=False)
+
+
+@intrinsic(prefer_literal=True)
+def lanes_dot_block(typing_context, width, words, rows, values, n, lanes):
+    """`lanes_dot_packed` for rows with several words of bits, each before its weights: `rows` move on to the next."""
+    return _dot_packed(width, words, rows, values, lanes, goes_on=True)
 
 
 @intrinsic

@@ -3,11 +3,11 @@
 A bundle's table says where a feature's row begins among its words of 32 bits. If a third of the features up to the
 last one have a row, the table is direct: a word per feature. Otherwise it is hashed: pairs of a feature and the place
 of its row. A head of four words stands before either: the kind, for how many features or pairs there is room, how many
-rows there are, and nothing.
-A row of a bundle with up to 16 outputs is a word with a bit for every output that has a weight, and these weights. In
-any other bundle it is a count, the outputs and their weights, one after the other; or, if many outputs have a weight, a
-mark and the weights of all outputs. The outputs are codes of 16 bits, or of 32 where a bundle has more than 65,534 of
-them.
+rows there are, and how many words of bits a row has, or 0.
+Rows come in two ways. With bits: for every 32 outputs a word with a bit for each that has a weight, and these weights.
+With codes: a count, the outputs and their weights, one after the other; or, if many outputs have a weight, a mark and
+the weights of all outputs. The outputs are codes of 16 bits, or of 32 where a bundle has more than 65,534 of them.
+A bundle with up to 16 outputs has bits, any other what takes fewer words.
 """
 
 import numpy as np
@@ -18,10 +18,11 @@ from orchard.linear._lanes import count_ones, lowest_one
 HASHED, DIRECT = 0, 1
 NOTHING = np.uint32(0xFFFFFFFF)  # no feature, no row
 HEAD = 4  # words before a table; an even number, so that a pair never crosses cache lines
-KIND, SIZE, N_ROWS = 0, 1, 2  # the words of the head
+KIND, SIZE, N_ROWS, BIT_WORDS = range(4)  # the words of the head
 # A direct table is no larger than a hashed one as long as every third of its features is there.
 _DIRECT_UP_TO = 3
-MOST_BITS = 16  # outputs of a bundle whose rows begin with bits
+MOST_BITS = 16  # outputs of a bundle whose rows have bits whatever they take
+BLOCK = 32  # outputs that share a word of bits
 # A row with at least a third of the weights is stored whole: it is twice as long at most, and a plain loop.
 _DENSE_FROM = 3
 
@@ -100,20 +101,43 @@ def sparse_header(n, per_word):
 
 
 @njit(nogil=True, cache=True)
-def new_row_size(n, n_outputs, per_word):
+def new_row_size(n, n_outputs, per_word, bit_words):
     """The words of a row that has n weights."""
-    if n_outputs <= MOST_BITS:
-        return 1 + n
+    if bit_words:
+        return bit_words + n
     return 1 + n_outputs if _DENSE_FROM * n >= n_outputs else sparse_header(n, per_word) + n
 
 
 @njit(nogil=True, cache=True)
-def row_size(codes, at, n_outputs):
-    """The words of the row that begins at word `at`."""
-    per_word = codes_per_word(codes)
-    n = np.int64(codes[per_word * at])
+def new_bit_words(row_counts, n_outputs, per_word):
+    """How many words of bits the rows of a bundle have, 0 if they have codes; row_counts : the weights of every row."""
+    bit_words = -(-n_outputs // BLOCK)
     if n_outputs <= MOST_BITS:
-        return 1 + count_ones(n)
+        return bit_words
+    saved = 0
+    for n in row_counts:
+        n = np.int64(n)
+        saved += new_row_size(n, n_outputs, per_word, 0) - new_row_size(n, n_outputs, per_word, bit_words)
+    return bit_words if saved >= 0 else 0
+
+
+@njit(nogil=True, cache=True)
+def bits_at(codes, at):
+    """The word `at` of the words that `codes` is a view of."""
+    if codes_per_word(codes) == 1:
+        return np.int64(codes[at])
+    return np.int64(codes[2 * at]) | np.int64(codes[2 * at + 1]) << 16
+
+
+@njit(nogil=True, cache=True)
+def row_size(codes, at, n_outputs, bit_words):
+    """The words of the row that begins at word `at`."""
+    begin, per_word = at, codes_per_word(codes)
+    if bit_words:
+        for _ in range(bit_words):
+            at += 1 + count_ones(bits_at(codes, at))
+        return at - begin
+    n = np.int64(codes[per_word * at])
     return 1 + n_outputs if n == dense_mark(codes) else sparse_header(n, per_word) + n
 
 
@@ -141,22 +165,30 @@ def pack(row_features, row_begins, row_outputs, row_weights, n_outputs, kind):
     """
     per_word, mark = codes_per_word(kind), dense_mark(kind)
     n_rows = row_features.size
+    bit_words = new_bit_words(np.diff(row_begins), n_outputs, per_word)
     n_words = 0
     for row in range(n_rows):
         n = np.int64(row_begins[row + 1]) - np.int64(row_begins[row])
-        n_words += new_row_size(n, n_outputs, per_word)
+        n_words += new_row_size(n, n_outputs, per_word, bit_words)
     words = np.zeros(n_words, np.uint32)
     codes, weights = words.view(kind.dtype), words.view(np.float32)
     table = new_table(row_features)
+    table[BIT_WORDS] = bit_words
     at = 0
     for row in range(n_rows):
         enter(row_features[row], at, table)
         begin, end = np.int64(row_begins[row]), np.int64(row_begins[row + 1])
         n = end - begin
-        if n_outputs <= MOST_BITS:
-            for place in range(n):
-                words[at] |= np.uint32(1) << np.uint32(row_outputs[begin + place])
-                weights[at + 1 + place] = row_weights[begin + place]
+        if bit_words:
+            entry, place = begin, at
+            for block in range(bit_words):
+                bits = place
+                place += 1
+                while entry < end and row_outputs[entry] < BLOCK * (block + 1):
+                    words[bits] |= np.uint32(1) << np.uint32(row_outputs[entry] - BLOCK * block)
+                    weights[place] = row_weights[entry]
+                    place += 1
+                    entry += 1
         elif _DENSE_FROM * n >= n_outputs:
             codes[per_word * at] = mark
             for entry in range(begin, end):
@@ -167,7 +199,7 @@ def pack(row_features, row_begins, row_outputs, row_weights, n_outputs, kind):
             for place in range(n):
                 codes[per_word * at + 1 + place] = row_outputs[begin + place]
                 weights[at + header + place] = row_weights[begin + place]
-        at += new_row_size(n, n_outputs, per_word)
+        at += new_row_size(n, n_outputs, per_word, bit_words)
     return table, words
 
 
@@ -178,8 +210,9 @@ def packed_size(row_features, row_counts, n_outputs, kind):
     More rows or more weights never take fewer words: what a part of a bundle takes, the whole one takes at least.
     """
     n_words = new_table(row_features).size
+    bit_words = new_bit_words(row_counts, n_outputs, codes_per_word(kind))
     for n in row_counts:
-        n_words += new_row_size(np.int64(n), n_outputs, codes_per_word(kind))
+        n_words += new_row_size(np.int64(n), n_outputs, codes_per_word(kind), bit_words)
     return n_words
 
 
@@ -201,18 +234,22 @@ def unpack(table, words, n_outputs, kind):
     row_begins = np.zeros(n_rows + 1, np.int64)
     row_outputs = np.empty(2 * words.size, np.int32)
     row_weights = np.empty(2 * words.size, np.float32)
+    bit_words = np.int64(table[BIT_WORDS]) if table.size else 0
     at, n_entries = 0, 0
     for row in range(n_rows):
         row_features[row] = feature_at[at]
         n = np.int64(codes[per_word * at])
-        if n_outputs <= MOST_BITS:
-            place = at + 1
-            while n:
-                row_outputs[n_entries] = lowest_one(n)
-                row_weights[n_entries] = weights[place]
-                n_entries += 1
+        if bit_words:
+            place = at
+            for block in range(bit_words):
+                bits = bits_at(codes, place)
                 place += 1
-                n &= n - 1
+                while bits:
+                    row_outputs[n_entries] = BLOCK * block + lowest_one(bits)
+                    row_weights[n_entries] = weights[place]
+                    n_entries += 1
+                    place += 1
+                    bits &= bits - 1
         elif n == mark:
             for output in range(n_outputs):
                 row_outputs[n_entries] = output
@@ -224,6 +261,6 @@ def unpack(table, words, n_outputs, kind):
                 row_outputs[n_entries] = codes[per_word * at + 1 + place]
                 row_weights[n_entries] = weights[at + header + place]
                 n_entries += 1
-        at += row_size(codes, at, n_outputs)
+        at += row_size(codes, at, n_outputs, bit_words)
         row_begins[row + 1] = n_entries
     return row_features, row_begins, row_outputs[:n_entries].copy(), row_weights[:n_entries].copy()

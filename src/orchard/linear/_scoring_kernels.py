@@ -8,8 +8,18 @@ import numpy as np
 from numba import njit
 from numba.core.codegen import get_host_cpu_features
 
-from orchard.linear._lanes import fma, lanes_dot_in_order, lanes_dot_packed, lowest_one, prefetch
+from orchard.linear._lanes import (
+    count_ones,
+    fma,
+    lanes_dot_block,
+    lanes_dot_in_order,
+    lanes_dot_packed,
+    lowest_one,
+    prefetch,
+)
 from orchard.linear._layout_kernels import (
+    BIT_WORDS,
+    BLOCK,
     DIRECT,
     HEAD,
     KIND,
@@ -17,10 +27,12 @@ from orchard.linear._layout_kernels import (
     N_ROWS,
     NOTHING,
     SIZE,
+    bits_at,
     codes_per_word,
     dense_mark,
     find_direct,
     find_hashed,
+    first_slot,
     row_size,
     sparse_header,
 )
@@ -30,19 +42,35 @@ SPREAD = 32  # lanes of a dense row, and room for the sums of one
 # How large things can be, the last of a model's arrays.
 MOST_ROWS, MOST_WORDS, MOST_INNER_OUTPUTS = range(3)
 HAS_EXPAND = "+avx512f" in get_host_cpu_features().split(",")  # see `lanes_dot_packed`
-LOG_SIGMOID = 0  # combiner codes; a code p > 0 is the hinge to the power of p
+# Combiner codes: a code p from 1 to 7 is the hinge to the power of p; p + UNTIED breaks its ties.
+LOG_SIGMOID, UNTIED = 0, 8
+TIE_BREAKER = np.float32(1e-3)
 
 
 @njit(nogil=True, cache=True)
 def log_gain(margin, combiner):
-    """log g(z): −max(0, 1 − z)^p for the hinges (Parabel p = 2, XR-Linear p = 3), log σ(z) for the sigmoid."""
+    """log g(z): −max(0, 1 − z)^p for the hinges (Parabel p = 2, XR-Linear p = 3), log σ(z) for the sigmoid.
+
+    Hinges are all 0 from z = 1 on. Without ties they lose a little more, the less the higher z is: 0.001 / (1 + z)²
+    from z = 0 on. That is near 0.001 · log σ(z), and a division is quicker than two logarithms.
+    """
     if combiner == LOG_SIGMOID:
         return np.float32(-np.log1p(np.exp(-margin)) if margin > 0 else margin - np.log1p(np.exp(margin)))
-    loss = max(np.float32(0), np.float32(1) - margin)
-    power = loss
-    for _ in range(combiner - 1):
-        power *= loss
+    power = hinge(margin, combiner % UNTIED)
+    if combiner > UNTIED:
+        above = np.float32(1) + max(np.float32(0), margin)
+        power += TIE_BREAKER / (above * above)
     return -power
+
+
+@njit(nogil=True, cache=True)
+def hinge(margin, power):
+    """max(0, 1 − z)^p."""
+    loss = max(np.float32(0), np.float32(1) - margin)
+    product = loss
+    for _ in range(power - 1):
+        product *= loss
+    return product
 
 
 @njit(nogil=True, cache=True)
@@ -82,6 +110,9 @@ def hits_of(features, values, bundle, weights, hit_rows, hit_values, n_hits):
     size = np.int64(tables[head + SIZE])
     table = tables[head + HEAD : end]
     is_direct = tables[head + KIND] == DIRECT
+    if not is_direct:  # whether a slot has the feature cannot be foreseen: without this every wrong guess would wait
+        for feature in features:
+            prefetch(table, 2 * first_slot(feature, size))
     for place in range(features.size):
         feature = features[place]
         row = find_direct(feature, table, size) if is_direct else find_hashed(feature, table, size)
@@ -95,18 +126,27 @@ def hits_of(features, values, bundle, weights, hit_rows, hit_values, n_hits):
 
 @njit(nogil=True, cache=True)
 def margins_alone(n_hits, hit_rows, hit_values, scale, bundle, weights, lanes, margins):
-    """margins[o] = w_o·x + b_o for every output o of a bundle; x is hit_values times `scale`.  lanes : see SPREAD."""
-    output_begins, biases, _, _, word_begins, codes, all_weights, _ = weights
+    """margins[o] = w_o·x + b_o for every output o of a bundle; x is hit_values times `scale`.  lanes : see SPREAD.
+
+    hit_rows are used up.
+    """
+    output_begins, biases, table_begins, tables, word_begins, codes, all_weights, _ = weights
     n_outputs = output_begins[bundle + 1] - output_begins[bundle]
     own_codes = codes[codes_per_word(codes) * word_begins[bundle] :]
     own_weights = all_weights[word_begins[bundle] :]
-    if n_outputs > MOST_BITS:
+    bit_words = np.int64(tables[table_begins[bundle] + BIT_WORDS])
+    if bit_words == 0:
         dot_of_codes(n_hits, hit_rows, hit_values, n_outputs, own_codes, own_weights, margins)
-    elif HAS_EXPAND:
+    elif not HAS_EXPAND:
+        dot_of_bits(n_hits, hit_rows, hit_values, n_outputs, bit_words, own_codes, own_weights, margins)
+    elif n_outputs <= MOST_BITS:
         lanes_dot_packed(MOST_BITS, own_weights, hit_rows, hit_values, n_hits, lanes)
         margins[:n_outputs] = lanes[:n_outputs]
     else:
-        dot_of_bits(n_hits, hit_rows, hit_values, n_outputs, own_codes, own_weights, margins)
+        for begin in range(0, n_outputs, BLOCK):
+            lanes_dot_block(BLOCK, own_weights, hit_rows, hit_values, n_hits, lanes)
+            end = min(begin + BLOCK, n_outputs)
+            margins[begin:end] = lanes[: end - begin]
     first_bias = output_begins[bundle]
     for output in range(n_outputs):
         margins[output] = scale * margins[output] + biases[first_bias + output]
@@ -131,18 +171,19 @@ def dot_of_codes(n_hits, hit_rows, hit_values, n_outputs, codes, weights, dots):
 
 
 @njit(nogil=True, cache=True)
-def dot_of_bits(n_hits, hit_rows, hit_values, n_outputs, codes, weights, dots):
-    """`dot_of_codes` where rows begin with bits: what `lanes_dot_packed` does, weight by weight."""
-    per_word = codes_per_word(codes)
+def dot_of_bits(n_hits, hit_rows, hit_values, n_outputs, bit_words, codes, weights, dots):
+    """`dot_of_codes` where rows have bits: what `lanes_dot_packed` does, weight by weight."""
     dots[:n_outputs] = 0
     for hit in range(n_hits):
         at, value = np.int64(hit_rows[hit]), hit_values[hit]
-        bits = np.int64(codes[per_word * at])
-        while bits:
+        for block in range(bit_words):
+            bits = bits_at(codes, at)
             at += 1
-            output = lowest_one(bits)
-            dots[output] = fma(value, weights[at], dots[output])
-            bits &= bits - 1
+            while bits:
+                output = BLOCK * block + lowest_one(bits)
+                dots[output] = fma(value, weights[at], dots[output])
+                at += 1
+                bits &= bits - 1
 
 
 @njit(nogil=True, cache=True)
@@ -153,17 +194,18 @@ def margins_together(X, first, pairs, order, scales, bundle, weights, room, marg
     """
     indptr, indices, data = X
     _, pair_queries, pair_begins = pairs
-    output_begins, biases, _, _, word_begins, codes, all_weights, _ = weights
+    output_begins, biases, table_begins, tables, word_begins, codes, all_weights, _ = weights
     hit_rows, hit_values, hit_indptr, spread, row_numbers, row_begins, n_done, lanes = room
     n_outputs = output_begins[bundle + 1] - output_begins[bundle]
     per_word, mark = codes_per_word(codes), dense_mark(codes)
     first_word, last_word = word_begins[bundle], word_begins[bundle + 1]
+    bit_words = np.int64(tables[table_begins[bundle] + BIT_WORDS])
     n_rows, at = 0, first_word
     while at < last_word:
         row_begins[n_rows] = at
         row_numbers[at - first_word] = n_rows
         n_done[n_rows] = 0  # outputs ascend in a row: every block goes on where the last one stopped
-        at += row_size(codes, at, n_outputs)
+        at += row_size(codes, at, n_outputs, bit_words)
         n_rows += 1
 
     n_hits = 0
@@ -181,11 +223,13 @@ def margins_together(X, first, pairs, order, scales, bundle, weights, room, marg
         for row in range(n_rows):
             at = row_begins[row]
             n = np.int64(codes[per_word * at])
-            if n_outputs <= MOST_BITS:
-                while n:
+            if bit_words:
+                bits = bits_at(codes, at)
+                row_begins[row] += 1 + count_ones(bits)  # of the next block
+                while bits:
                     at += 1
-                    W[row, lowest_one(n)] = all_weights[at]
-                    n &= n - 1
+                    W[row, lowest_one(bits)] = all_weights[at]
+                    bits &= bits - 1
             elif n == mark:
                 for output in range(block, block_end):
                     W[row, output - block] = all_weights[at + 1 + output]
@@ -228,9 +272,10 @@ def margins_of_pairs(X, first, pairs, order, scales, weights, room, margins):
         n_words = word_begins[bundle + 1] - word_begins[bundle]
         n_rows = np.int64(tables[table_begins[bundle] + N_ROWS]) if n_words else 0
         n_blocks = -(-n_outputs // SPREAD)
+        bit_words = np.int64(tables[table_begins[bundle] + BIT_WORDS]) if n_words else 0
         # Nanoseconds, roughly: a dense row is a few loads, a sparse one a loop of unforeseeable length, unless the
         # processor expands it.
-        alone = n_values * (6.0 + n_words / (n_rows + 1))
+        alone = n_values * (2.5 + 2.5 * bit_words if HAS_EXPAND and bit_words else 6.0 + n_words / (n_rows + 1))
         together = n_blocks * (10.0 * n_rows + 1.5 * n_values) + 2.0 * n_words + 1.5 * n_values
         is_expanded = HAS_EXPAND and n_outputs <= MOST_BITS
         if stop - turn > 1 and not is_expanded and together < alone and n_rows * SPREAD <= spread.size:

@@ -41,6 +41,7 @@ class TreeEstimator(Parameters):
         of 10⁹ bytes; None for no limit.
     beam, combiner, discount, merge, normalise : the search, see `SearchSettings`.
     query_beam : the beam of predictions, where it is not that of training (the matcher's negatives) and of `match`.
+    strategy, budget : how predictions search, see `SearchSettings`; training and `match` always take the beam.
     random_state : an integer; the same one gives the same model, whatever n_jobs (None: all cores) is.
 
     Attributes after `fit` or `load`: models_ (one TreeModel per tree), n_labels_, n_features_in_.
@@ -63,6 +64,8 @@ class TreeEstimator(Parameters):
     discount: float = 1.0
     merge: str = "mean"
     normalise: bool = True
+    strategy: str = "beam"
+    budget: int | None = None
     random_state: int = 0
     n_jobs: int | None = None
 
@@ -109,7 +112,8 @@ class TreeEstimator(Parameters):
 
     def _query_search(self) -> SearchSettings:
         beam = self.beam if self.query_beam is None else self.query_beam
-        return search.search_settings(beam, self.combiner, self.discount, self.merge, self.normalise)
+        how = self.combiner, self.discount, self.merge, self.normalise
+        return search.search_settings(beam, *how, self.strategy, self.budget)
 
     # ---- training
 
@@ -130,6 +134,7 @@ class TreeEstimator(Parameters):
         trees = self._built(X, Y) if trees is None else list(trees)
         if not trees or any(tree.n_labels != Y.shape[1] for tree in trees):
             raise ValueError(f"trees must be at least one LabelTree over the {Y.shape[1]} labels of Y")
+        self._query_search().check_trees(trees)
         matchers = [None] * len(trees) if matchers is None else list(matchers)
         if len(matchers) != len(trees):
             raise ValueError(f"{len(matchers)} matchers for {len(trees)} trees")
@@ -187,6 +192,8 @@ class TreeEstimator(Parameters):
             min(self._query_search().beam, model.tree.n_leaves) * int(np.diff(model.tree.label_indptr).max())
             for model in models
         )
+        if self.strategy == "best-first":
+            reachable = self.n_labels_
         labels, sizes, k = [], [], 16
         for first in range(0, X.shape[0], _ROWS_AT_ONCE):
             while True:  # more and more of the best labels, until the last one of every row is too low

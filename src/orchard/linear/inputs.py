@@ -11,7 +11,7 @@ def checked_X(X, n_features: int | None = None) -> sp.csr_matrix:
 
     n_features : refuse another number of columns.
     """
-    if not (sp.issparse(X) and X.format == "csr" and X.dtype == np.float32 and _is_plain(X)):
+    if not (isinstance(X, sp.csr_matrix | sp.csr_array) and X.data.dtype == np.float32 and _is_plain(X)):
         X = _as_csr(X, "X", np.float32)
     if n_features is not None and X.shape[1] != n_features:
         raise ValueError(f"X has {X.shape[1]} features, the model was trained on {n_features}")
@@ -47,8 +47,9 @@ def checked_incidence(matrix, name: str) -> sp.csr_matrix:
 
 def _is_plain(matrix: sp.csr_matrix) -> bool:
     """Whether the kernels that are compiled already take these arrays: other kinds would cost half a minute each."""
-    arrays = matrix.indptr, matrix.indices, matrix.data
-    return matrix.indices.dtype == matrix.indptr.dtype == np.int32 and all(a.flags.writeable for a in arrays)
+    indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
+    are_int32 = indices.dtype == indptr.dtype == np.int32
+    return are_int32 and indptr.flags.writeable and indices.flags.writeable and data.flags.writeable
 
 
 def refuse_not_finite(matrix: sp.csr_matrix, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Find the best labels of a query: level-wise beam search over one trained tree or several."""
+"""Find the best labels of a query: a level-wise beam over one trained tree or several, or searches that stop early."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -8,19 +8,25 @@ from functools import lru_cache
 import numpy as np
 import scipy.sparse as sp
 
-from orchard.linear import _ranking_kernels, _scoring_kernels, _search_kernels
-from orchard.linear._scoring_kernels import LOG_SIGMOID
+from orchard.linear import _best_first_kernels, _ranking_kernels, _scoring_kernels, _search_kernels
+from orchard.linear._scoring_kernels import LOG_SIGMOID, UNTIED
 from orchard.linear.inputs import check_parameter
 from orchard.linear.model import TreeModel
 from orchard.threads import n_threads
+from orchard.trees.label_tree import LabelTree
 
 # Every combiner turns margins into a score Π g(z) down the path; 'l2-hinge' is Parabel's, 'l3-hinge' XR-Linear's.
-COMBINERS = {f"l{power}-hinge": power for power in range(1, 6)} | {"sigmoid": LOG_SIGMOID}
+# From z = 1 on all is the same to a hinge; an untied one tells them apart by a thousandth.
+HINGES = {f"l{power}-hinge": power for power in range(1, 6)}
+COMBINERS = HINGES | {"sigmoid": LOG_SIGMOID} | {f"{name}-untied": code + UNTIED for name, code in HINGES.items()}
 MERGES = {"mean": _ranking_kernels.MEAN, "max": _ranking_kernels.MAX, "best-path": _ranking_kernels.BEST_PATH}
 # Queries go down the tree together: so many that a node's weights, once in the cache, serve a few dozen of them.
 QUERIES_OF_A_LEAF = 128
+QUERIES_IN_ROUNDS = 256  # so few that what each of them has open stays in the cache
 SCORES_AT_ONCE = 1 << 23  # of a thread: 32 MB
 MOST_TREES_AT_ONCE = 10  # numba compiles a kernel for every number of trees: 13 seconds for ten, 45 for thirty
+STRATEGIES = "beam", "best-first", "adaptive"
+NO_LIMIT = 1 << 62
 FEWEST_QUERIES = 32  # that are worth a thread of their own
 
 
@@ -33,6 +39,11 @@ class SearchSettings:
     merge : copies of a label in several leaves of a tree count with their 'mean' (disentangle) or their 'max'; or with
         the 'best-path' to any of them, times the geometric mean of what the label's own classifiers say there.
     normalise : scale queries to unit length, as the training samples were.
+    strategy : 'beam', level by level; 'best-first', the best labels of the whole tree, whatever the beam; 'adaptive',
+        the beam's labels without the leaves and levels that cannot change the best k. The last two stop early: they
+        search one tree, without a discount, and of a label's copies take the maximum; ties go to the lower label.
+    budget : nodes that a best-first search opens at most, unless it has not found k labels by then; None for no limit.
+        Nodes that are stored together count as one.
     """
 
     beam: int = 10
@@ -40,6 +51,8 @@ class SearchSettings:
     discount: float = 1.0
     merge: str = "mean"
     normalise: bool = True
+    strategy: str = "beam"
+    budget: int | None = None
 
     def validate(self) -> "SearchSettings":
         for field in fields(self):
@@ -52,7 +65,25 @@ class SearchSettings:
             raise ValueError(f"merge must be one of {', '.join(MERGES)}, not {self.merge!r}")
         if not 0 < self.discount <= 1:
             raise ValueError(f"discount must be above 0 and at most 1, not {self.discount}")
+        if self.strategy not in STRATEGIES:
+            raise ValueError(f"strategy must be one of {', '.join(STRATEGIES)}, not {self.strategy!r}")
+        if self.budget is not None and self.budget < 1:
+            raise ValueError(f"budget must be at least 1, or None for no limit, not {self.budget}")
+        if self.strategy != "beam" and self.discount < 1:
+            raise ValueError(f"strategy {self.strategy!r} needs discount 1: below it a path's score can rise")
         return self
+
+    def check_trees(self, trees: list[LabelTree]) -> None:
+        """Refuse trees for which the strategy has no bound."""
+        if self.strategy == "beam":
+            return
+        if len(trees) > 1:
+            raise ValueError(f"strategy {self.strategy!r} searches one tree, not {len(trees)}: use n_trees=1 or 'beam'")
+        if self.merge != "max" and trees[0].label_indices.size > trees[0].n_labels:
+            raise ValueError(
+                f"strategy {self.strategy!r} merges copies of a label by their 'max' alone, not by merge="
+                f"{self.merge!r}: a copy that is found later would change the score"
+            )
 
 
 @lru_cache(typed=True)
@@ -72,8 +103,11 @@ def topk(
 
     X : CSR float32 (n, n_features), canonical.
     Returns ids int32, scores float32 and depths float32, (n, k) each, best first; where fewer labels were reached,
-    id −1, score −∞ and depth NaN. A label's depth is that of its leaf, the mean over copies and trees that reached it.
+    id −1, score −∞ and depth NaN. A label's depth is that of its leaf, the mean over copies and trees that reached it;
+    if the strategy stops early, that of its best copy.
     """
+    if settings.strategy != "beam":
+        return stopping_early(models, X, k, settings, n_jobs)[:3]
     n = X.shape[0]
     ids, scores, depths = np.empty((n, k), np.int32), np.empty((n, k), np.float32), np.empty((n, k), np.float32)
     arrays = csr_arrays(X)
@@ -110,6 +144,34 @@ def topk(
     are_alike = not has_copies and all(model.search_type == models[0].search_type for model in models)
     at_once = are_alike and len(models) <= MOST_TREES_AT_ONCE
     in_chunks(one_tree if is_simple else several_trees, n, _chunk(models, beam), n_jobs)
+    return results
+
+
+def stopping_early(
+    models: list[TreeModel], X: sp.csr_matrix, k: int, settings: SearchSettings, n_jobs: int | None
+) -> tuple[np.ndarray, ...]:
+    """`topk` by a strategy that stops early, and what it asks, int64 (n, 3): see `best_first`."""
+    model, n = models[0], X.shape[0]
+    if len(models) > 1 or model.has_copies:
+        settings.check_trees([model.tree for model in models])
+    ids, scores, depths = np.empty((n, k), np.int32), np.empty((n, k), np.float32), np.empty((n, k), np.float32)
+    results = ids, scores, depths, np.empty((n, 3), np.int64)
+    arrays, combiner = csr_arrays(X), COMBINERS[settings.combiner]
+    beam = min(settings.beam, model.tree.n_leaves)
+    if settings.strategy == "best-first":
+        kernel, limit = _best_first_kernels.best_first, NO_LIMIT if settings.budget is None else settings.budget
+    else:
+        kernel, limit = _best_first_kernels.adaptive_beam, beam
+
+    def chunk(first, last):
+        rows = arrays, first, last, settings.normalise
+        _refuse(kernel(*rows, *model.for_search, combiner, model.has_copies, limit, *results))
+
+    if n == 1:  # how large a chunk can be takes longer to find out than some queries
+        chunk(0, 1)
+    else:
+        at_once = QUERIES_IN_ROUNDS if settings.strategy == "best-first" else n
+        _in_chunks(chunk, n, min(at_once, _chunk([model], beam)), n_jobs)
     return results
 
 

@@ -8,7 +8,8 @@ from orchard.report.rows import run_of
 from orchard.report.tables import OVERSIZED
 
 MISSING = "–"
-COUNTS = ("fused labels", "scored", "scored nodes", "scored labels", "largest cluster")  # printed without decimals
+# printed without decimals
+COUNTS = ("fused labels", "scored", "scored nodes", "scored labels", "scored@1", "largest cluster")
 
 
 @dataclass(frozen=True)
