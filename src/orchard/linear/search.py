@@ -171,7 +171,7 @@ def stopping_early(
         chunk(0, 1)
     else:
         at_once = QUERIES_IN_ROUNDS if settings.strategy == "best-first" else n
-        _in_chunks(chunk, n, min(at_once, _chunk([model], beam)), n_jobs)
+        in_chunks(chunk, n, min(at_once, _chunk([model], beam)), n_jobs)
     return results
 
 
