@@ -373,11 +373,25 @@ def suggest_target(wildcards):
 def methods_to_time(wildcards):
     """The methods of a table of costs, each with its estimator and its overlap."""
     rows = artefact_part("disentangle", wildcards.artefact, "rows")["rows"]
-    methods = {row["method"]: method_named(row["method"], METHODS) for row in rows if "method" in row}
-    return [
-        {"method": name, "overlap": overlap_for(method, wildcards.dataset)} | estimator_for(method, wildcards.dataset)
-        for name, method in methods.items()
-    ]
+    return [timed_method(name, wildcards.dataset) for name in dict.fromkeys(row.get("method") for row in rows) if name]
+
+
+def timed_method(name, dataset):
+    method = method_named(name, METHODS)
+    return {"method": name, "overlap": overlap_for(method, dataset)} | estimator_for(method, dataset)
+
+
+def methods_to_search(wildcards):
+    """The methods of labeltrees-latency, whose rows say `<method>/<search>` (orchard.latency.SEARCHES)."""
+    rows = artefact_part("labeltrees", "latency", "rows")["rows"]
+    names = dict.fromkeys(row["method"].partition("/")[0] for row in rows if "method" in row)
+    return [timed_method(name, wildcards.dataset) for name in names]
+
+
+def measured_latencies(artefact):
+    """At every scale its own: which methods take turns depends on it."""
+    folder = f"results/latencies/{SCALE}"
+    return [f"{folder}/{name}/scores.json" for name in shown_datasets("labeltrees", artefact)]
 
 
 def measured_costs(artefact):

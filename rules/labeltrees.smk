@@ -1,3 +1,30 @@
+EXPECTED_DEPTH = {"depth@{k}": "Expected depth at {k}"}
+
+
+rule latency:
+    """Measure the searches of interpolated trees, alone on the machine."""
+    input:
+        data="results/data/{dataset}",
+    output:
+        scores=f"results/latencies/{SCALE}/{{dataset}}/scores.json",
+    log:
+        f"results/logs/latency/{SCALE}/{{dataset}}.log",
+    benchmark:
+        f"results/benchmarks/latency/{SCALE}/{{dataset}}.tsv"
+    conda:
+        "../environment.yml"
+    threads: workflow.cores
+    resources:
+        mem_mb=training_memory_mb,
+    params:
+        code=code_of("latency.py", ["orchard.linear.estimators"]),
+        methods=methods_to_search,
+        queries=1000,
+        rows=5000,
+    script:
+        "../workflow_scripts/latency.py"
+
+
 rule:
     """Statistics of the public data sets, published and measured (labeltrees, Table 1)."""
     name:
@@ -93,6 +120,7 @@ rule:
     params:
         code=code_of("tradeoff_figure.py"),
         artefact=artefact_part("labeltrees", "fig2", "title", "metrics", "rows", "notes"),
+        costs=EXPECTED_DEPTH,
     script:
         "../workflow_scripts/tradeoff_figure.py"
 
@@ -117,6 +145,7 @@ rule:
     params:
         code=code_of("tradeoff_figure.py"),
         artefact=artefact_part("labeltrees", "fig3", "title", "metrics", "rows", "notes"),
+        costs=EXPECTED_DEPTH,
     script:
         "../workflow_scripts/tradeoff_figure.py"
 
@@ -189,6 +218,7 @@ rule:
     params:
         code=code_of("tradeoff_figure.py"),
         artefact=artefact_part("labeltrees", "fig4", "title", "metrics", "rows", "compare", "notes"),
+        costs=EXPECTED_DEPTH,
     script:
         "../workflow_scripts/tradeoff_figure.py"
 
@@ -213,6 +243,7 @@ rule:
     params:
         code=code_of("tradeoff_figure.py"),
         artefact=artefact_part("labeltrees", "fig5", "title", "metrics", "rows", "notes"),
+        costs=EXPECTED_DEPTH,
     script:
         "../workflow_scripts/tradeoff_figure.py"
 
@@ -240,6 +271,80 @@ rule:
         artefact=artefact_part("labeltrees", "fig6", "title", "panels"),
     script:
         "../workflow_scripts/imbalance_figure.py"
+
+
+rule:
+    """Depth against precision, and latency against precision, of two searches (labeltrees, beyond the paper)."""
+    name:
+        "labeltrees-beyond"
+    input:
+        scores=measured_latencies("beyond"),
+    output:
+        **artefact_outputs("labeltrees", "beyond"),
+    log:
+        f"{LOG_FOLDER}/labeltrees-beyond.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/labeltrees-beyond.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("tradeoff_figure.py"),
+        artefact=artefact_part("labeltrees", "beyond", "title", "metrics", "rows", "notes"),
+        costs={"depth@{k}": "Expected depth at {k}", "ms@{k}": "Median ms of a query for {k}"},
+    script:
+        "../workflow_scripts/tradeoff_figure.py"
+
+
+rule:
+    """Searches of the same trees: latency, batch, classifiers asked (labeltrees, beyond the paper)."""
+    name:
+        "labeltrees-latency"
+    input:
+        scores=measured_latencies("latency"),
+    output:
+        **artefact_outputs("labeltrees", "latency"),
+    log:
+        f"{LOG_FOLDER}/labeltrees-latency.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/labeltrees-latency.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("scores_table.py"),
+        artefact=artefact_part("labeltrees", "latency", "title", "metrics", "rows", "notes"),
+    script:
+        "../workflow_scripts/scores_table.py"
+
+
+rule:
+    """Interpolated trees whose clusters overlap (labeltrees × disentangle, beyond the papers)."""
+    name:
+        "labeltrees-overlap"
+    input:
+        scores=measured_scores("labeltrees", "overlap"),
+    output:
+        **artefact_outputs("labeltrees", "overlap"),
+    log:
+        f"{LOG_FOLDER}/labeltrees-overlap.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/labeltrees-overlap.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("tradeoff_figure.py"),
+        artefact=artefact_part("labeltrees", "overlap", "title", "metrics", "rows", "notes"),
+        costs={"scored": "Classifiers asked per query"},
+    script:
+        "../workflow_scripts/tradeoff_figure.py"
 
 
 rule:

@@ -7,6 +7,7 @@ import pytest
 from orchard.config import check, did_you_mean, load_folder, load_yaml, method_named, pick, with_backbones, with_sweeps
 from orchard.data.registry import load_registry
 from orchard.errors import ConfigError
+from orchard.latency import SEARCHES
 from orchard.report.rows import SCALES, _swept, seeds_of
 
 SCHEMAS = Path(__file__).parent.parent / "config" / "schemas"
@@ -173,7 +174,9 @@ def test_exceptions_of_artefacts_are_for_things_that_exist(name, artefact):
         exceptions += [line.get(key, {}) for key in ("not_run_on", "variant_for", "method_for")]
         replaced = [pair for by_method in line.get("method_for", {}).values() for pair in by_method.items()]
         for method in [*([line["method"]] if "method" in line else []), *(one for pair in replaced for one in pair)]:
-            method_named(method, methods)
+            name, slash, search = method.partition("/")
+            method_named(name, methods)
+            assert not slash or search in SEARCHES
     assert {dataset for one in exceptions for dataset in one} <= datasets
     for scale, shown in artefact.get("datasets", {}).items() if "rows" in artefact else ():
         assert all(seeds_of(artefact, scale, dataset) for dataset in shown)

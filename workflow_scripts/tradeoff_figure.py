@@ -4,7 +4,8 @@ from orchard.jobs import job
 
 with job(snakemake.log[0]):
     from orchard.files import read_json
+    from orchard.report.scores import list_of_scores
     from orchard.report.tradeoff_figures import tradeoff_figure
 
-    scores = [read_json(path) for path in snakemake.input.scores]
-    tradeoff_figure(snakemake.params.artefact, scores, snakemake.output)
+    scores = list_of_scores(map(read_json, snakemake.input.scores))
+    tradeoff_figure(snakemake.params.artefact, scores, snakemake.output, snakemake.params.costs)

@@ -32,7 +32,12 @@ def metrics(p1, d1, p3=50.0, d3=5.0):
 def draw(tmp_path):
     def drawn(scores, artefact=ARTEFACT):
         paths = {kind: tmp_path / f"figure.{kind}" for kind in ("png", "svg", "csv")}
-        tradeoff_figure(artefact | {"rows": resolve_rows(artefact, "demo", ["small"])}, scores, paths)
+        tradeoff_figure(
+            artefact | {"rows": resolve_rows(artefact, "demo", ["small"])},
+            scores,
+            paths,
+            {"depth@{k}": "Expected depth at {k}"},
+        )
         with paths["csv"].open(encoding="utf-8") as file:
             return list(csv.DictReader(file)), paths["svg"].read_text(encoding="utf-8")
 

@@ -46,6 +46,11 @@ def scores_of_row(row: dict, dataset: str, scores: list[dict]) -> list[dict]:
     return sorted(mine, key=lambda score: score["seed"])
 
 
+def list_of_scores(contents) -> list[dict]:
+    """The scores in files that hold one, or a list of them."""
+    return [score for content in contents for score in (content if isinstance(content, list) else [content])]
+
+
 def merged(scores: list[dict]) -> list[dict]:
     """Scores of the same run from several files as one, with all of their metrics."""
     by_run = {}

@@ -55,32 +55,31 @@ class Point:
         return cls(row, *next(pairs), *next(pairs), measured.source)
 
 
-def tradeoff_figure(
-    artefact: dict, scores: list[dict], outputs, cost: str = "depth@{k}", axis: str | None = None
-) -> None:
-    """A panel for every data set and every of the artefact's metrics, P@k against what k labels cost.
+def tradeoff_figure(artefact: dict, scores: list[dict], outputs, costs: dict[str, str]) -> None:
+    """A panel for every data set, every of the artefact's metrics P@k and everything that k labels cost.
 
     Rows of one name are a curve in the order of their `at`, which is λ′; a row without is a point of its own. In a
     panel stands what the first curve gains over its λ′ = 0 or, if the artefact says `compare`, a curve over a point.
-    cost : the metric on the x axis, with {k} for the k of P@k; axis : what it is called.
+    costs : {metric on the x axis: what it is called}, with {k} for the k of P@k.
     """
-    datasets, metrics = list(dict.fromkeys(score["dataset"] for score in scores)), artefact["metrics"]
-    figure, axes = new_panels(len(datasets) * len(metrics))
+    datasets = list(dict.fromkeys(score["dataset"] for score in scores))
+    shown = [
+        (dataset, metric, *cost) for dataset in datasets for metric in artefact["metrics"] for cost in costs.items()
+    ]
+    figure, axes = new_panels(len(shown))
     records = []
-    panels = iter(axes)
-    for dataset in datasets:
-        for metric in metrics:
-            panel, k = next(panels), metric.partition("@")[2]
-            own_cost = cost.replace("{k}", k)
-            points = _points(artefact["rows"], dataset, scores, metric, own_cost)
-            front = pareto_front(points)
-            _draw(panel, points, front)
-            panel.set(title=dataset, xlabel=axis or f"Expected depth at {k}", ylabel=f"{metric} (%)")
-            if told := _gain(points, own_cost, artefact.get("compare")):
-                panel.text(0.03, 0.04, told, transform=panel.transAxes, fontsize=6, color=GREY)
-            if points[0].source == "simulated":
-                mark_simulated(panel)
-            records += [_record(dataset, metric, own_cost, point, point in front) for point in points]
+    for panel, (dataset, metric, cost, axis) in zip(axes, shown, strict=True):
+        k = metric.partition("@")[2]
+        cost, axis = cost.replace("{k}", k), axis.replace("{k}", k)
+        points = _points(artefact["rows"], dataset, scores, metric, cost)
+        front = pareto_front(points)
+        _draw(panel, points, front)
+        panel.set(title=dataset, xlabel=axis, ylabel=f"{metric} (%)")
+        if told := _gain(points, cost, artefact.get("compare")):
+            panel.text(0.03, 0.04, told, transform=panel.transAxes, fontsize=6, color=GREY)
+        if points[0].source == "simulated":
+            mark_simulated(panel)
+        records += [_record(dataset, metric, cost, point, point in front) for point in points]
     notes = [*artefact.get("notes", []), "Small numbers: λ′. Dotted: the Pareto front.", seeds_told(scores)]
     explain(figure, axes[0], artefact["title"], notes)
     save_figure(figure, outputs["png"], outputs["svg"])
