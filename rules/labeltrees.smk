@@ -293,7 +293,7 @@ rule:
     params:
         code=code_of("tradeoff_figure.py"),
         artefact=artefact_part("labeltrees", "beyond", "title", "metrics", "rows", "notes"),
-        costs={"depth@{k}": "Expected depth at {k}", "ms@{k}": "Median ms of a query for {k}"},
+        costs={"depth@{k}": "Expected depth at {k}", "µs@{k}": "Median µs of a query for {k}"},
     script:
         "../workflow_scripts/tradeoff_figure.py"
 

@@ -32,7 +32,7 @@ def test_searches_of_one_model_are_compared_and_leave_it_alone():
     found = compare_searches(model, X, Y, (1, 5), n_queries=5, seed=0)
     assert found.keys() == SEARCHES.keys() and model.get_params() == before
     for told in found.values():
-        assert told["of beam@1"] == pytest.approx(told["ms@1"] / found["beam-10"]["ms@1"])
+        assert told["of beam@1"] == pytest.approx(told["µs@1"] / found["beam-10"]["µs@1"])
         assert told["depth@1"] <= told["depth@5"] and told["scored@1"] <= told["scored@5"]
     assert found["best-first"]["P@5"] == pytest.approx(found["beam-10"]["P@5"])
     assert found["best-first"]["scored@1"] < found["beam-10"]["scored@1"]

@@ -9,7 +9,8 @@ from orchard.report.tables import OVERSIZED
 
 MISSING = "–"
 # printed without decimals
-COUNTS = ("fused labels", "scored", "scored nodes", "scored labels", "scored@1", "largest cluster")
+# Printed without decimals, also at a k.
+COUNTS = ("fused labels", "scored", "scored nodes", "scored labels", "largest cluster", "µs", "p99", "batch")
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Measured:
         """`81.65`, or `81.65 ± 0.12` (standard deviation) where there are several seeds."""
         if metric not in self.values:
             return OVERSIZED if self.oversized else MISSING
-        decimals = 0 if metric in COUNTS else 2
+        decimals = 0 if metric.partition("@")[0] in COUNTS else 2
         spread = f" ± {self.spreads[metric]:.{decimals}f}" if metric in self.spreads else ""
         return f"{self.values[metric]:.{decimals}f}{spread}"
 
