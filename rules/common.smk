@@ -391,7 +391,7 @@ def methods_to_search(wildcards):
 def measured_latencies(artefact):
     """At every scale its own: which methods take turns depends on it."""
     folder = f"results/latencies/{SCALE}"
-    return [f"{folder}/{name}/scores.json" for name in shown_datasets("labeltrees", artefact)]
+    return [f"{folder}/{name}/cost.json" for name in shown_datasets("labeltrees", artefact)]
 
 
 def measured_costs(artefact):

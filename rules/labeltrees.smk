@@ -6,7 +6,7 @@ rule latency:
     input:
         data="results/data/{dataset}",
     output:
-        scores=f"results/latencies/{SCALE}/{{dataset}}/scores.json",
+        cost=f"results/latencies/{SCALE}/{{dataset}}/cost.json",
     log:
         f"results/logs/latency/{SCALE}/{{dataset}}.log",
     benchmark:

@@ -24,4 +24,4 @@ with job(snakemake.log[0], snakemake.threads) as log:
         log.info(
             "%s: best-first %.2f and %.2f of the beam's time for 1 and 5", name, best["of beam@1"], best["of beam@5"]
         )
-    write_json(snakemake.output.scores, scores)
+    write_json(snakemake.output.cost, scores)

@@ -43,7 +43,16 @@ ARTEFACTS = {
     "labeltrees-table1": "table",
     "labeltrees-table2": "table",
     "labeltrees-fig1": "figure",
+    "labeltrees-fig2": "figure",
+    "labeltrees-fig3": "figure",
+    "labeltrees-schemes": "table",
+    "labeltrees-claims": "table",
+    "labeltrees-fig4": "figure",
+    "labeltrees-fig5": "figure",
     "labeltrees-fig6": "figure",
+    "labeltrees-beyond": "figure",
+    "labeltrees-latency": "table",
+    "labeltrees-overlap": "figure",
     "otseq2set-table1": "table",
     "otseq2set-fig4": "figure",
 }
@@ -177,13 +186,20 @@ SCORE_TABLES = (
     "disentangle-vi",
     "disentangle-beyond",
     "disentangle-choices",
+    "labeltrees-schemes",
+    "labeltrees-latency",
 )
 OF_SCORES = dict.fromkeys(SCORE_TABLES, 1)
 OF_DECREMENTS = dict.fromkeys(("eagle-fig4", "eagle-fig7", "eagle-fig8", "eagle-fig9"), 1)
-NOT_OF_RUNS = ("eagle-choices", "disentangle-choices", "disentangle-vi")
+NOT_OF_RUNS = ("eagle-choices", "disentangle-choices", "disentangle-vi", "labeltrees-latency")
 OF_FIGURES = dict.fromkeys(("disentangle-fig2", "disentangle-beams", "disentangle-fig3"), 1)
 BY_SCORES = ("disentangle-table2", "disentangle-table5", "disentangle-costs")  # they use some of its words
-OF_RUNS = {name: 1 for name in ("eagle-table1", *OF_SCORES, *OF_DECREMENTS, *OF_FIGURES) if name not in NOT_OF_RUNS}
+TRADEOFFS = dict.fromkeys((f"labeltrees-{name}" for name in ("fig2", "fig3", "fig4", "fig5", "overlap")), 1)
+LATENCY = {"latency": 1, "labeltrees-beyond": 1, "labeltrees-latency": 1}
+OF_CURVES = TRADEOFFS | {"labeltrees-beyond": 1}
+CLAIMS = {"labeltrees-claims": 1}
+SHOWN_BY_RUNS = ("eagle-table1", *OF_SCORES, *OF_DECREMENTS, *OF_FIGURES, *TRADEOFFS, *CLAIMS)
+OF_RUNS = {name: 1 for name in SHOWN_BY_RUNS if name not in NOT_OF_RUNS}
 STATISTICS_TABLES = (
     "eagle-table1",
     "disentangle-table1",
@@ -198,15 +214,21 @@ HELD_OUT = {"hold_out": 2, "disentangle-choices": 1}
 TIMED = {"costs": 2, "disentangle-table5": 1, "disentangle-costs": 1}
 # XR-Linear with 32 children and Disentangle+'s on clean labels, each plain and cross-fitted (the latter in two ways),
 # and the former on fusions (three of one data set, one of another); of their runs eight have overlapping clusters.
-MATCHED = {"match": 5 + 4, "objective": 3} | MEANINGS | HELD_OUT | TIMED
-OVERLAPPING = {"run": 5 + 3} | MATCHED | {name: 1 for name in ARTEFACTS if name.startswith("disentangle-")}
+# Two more are over interpolated trees.
+MATCHED = {"match": 5 + 4 + 2, "objective": 3} | MEANINGS | HELD_OUT | TIMED
+OVERLAPPING = {"run": 5 + 3 + 2} | MATCHED | {name: 1 for name in ARTEFACTS if name.startswith("disentangle-")}
+OVERLAPPING |= {"labeltrees-overlap": 1}
 del OVERLAPPING["disentangle-table1"]  # statistics of the data sets
 # Six methods on clean labels, of which DiSMEC has no tree; Baseline, EAGLE-0 and EAGLE on three groupings, and on one
 # of them seven methods of our own. All that impute are validated on that one.
 OF_PLUS = {"run": 4, "eagle-beyond": 1, "validate": 4, "eagle-choices": 1}
 VALIDATED = {"validate": 2 + 7, "eagle-choices": 1}
 OF_EAGLE = {"run": 6 + 7} | OF_DECREMENTS | dict.fromkeys(("eagle-table2", "eagle-table5", "eagle-beyond"), 1)
-RUN, BUILT, GROUPED = {"run": 6 + 9 + 7 + 2 * 3 + 5}, {"tree": 5 + 3 + 4}, {"aggregate": 3, "entangle": 4}
+# Label trees: four schemes at three λ′, two λ′ on logs and with 32 children; hierarchical softmax over four trees.
+LINEAR, SOFTMAX = {"run": 6 + 9 + 7 + 2 * 3 + 5 + 4 * 3 + 2 + 2 * 2}, 4
+RUN, BUILT = {"run": LINEAR["run"] + SOFTMAX}, {"tree": 5 + 3 + 4 + 4 * 3 + 2 + 2 + SOFTMAX}
+GROUPED = {"aggregate": 3, "entangle": 4}
+OF_LINEAR_RUNS = {name: 1 for name in OF_RUNS if name != "labeltrees-fig4"}
 
 
 @pytest.mark.parametrize(
@@ -218,15 +240,25 @@ RUN, BUILT, GROUPED = {"run": 6 + 9 + 7 + 2 * 3 + 5}, {"tree": 5 + 3 + 4}, {"agg
         ("src/orchard/report/scores_table.py", OF_SCORES),
         ("src/orchard/report/decrement.py", OF_DECREMENTS),
         ("src/orchard/report/overlap_figures.py", OF_FIGURES),
-        ("src/orchard/report/rows.py", OF_STATISTICS | OF_RUNS | OF_SCORES | dict.fromkeys(BY_SCORES, 1)),
+        ("src/orchard/report/tradeoff_figures.py", OF_CURVES),
+        ("src/orchard/report/tradeoff_claims.py", CLAIMS),
+        ("src/orchard/report/rows.py", OF_STATISTICS | OF_RUNS | OF_SCORES | OF_CURVES | dict.fromkeys(BY_SCORES, 1)),
         ("src/orchard/eagle_simulations.py", SIMULATIONS),
-        ("src/orchard/data/synthetic.py", PREPARED | GROUPED | BUILT | RUN | VALIDATED | MATCHED | OF_DATA),
+        ("src/orchard/data/synthetic.py", PREPARED | GROUPED | BUILT | RUN | VALIDATED | MATCHED | LATENCY | OF_DATA),
         ("src/orchard/data/formats.py", {}),  # reads files, of which the smoke scale has none
         ("src/orchard/data/sources.py", {}),
-        ("src/orchard/metrics.py", RUN | OF_RUNS | MEANINGS | HELD_OUT),
-        ("src/orchard/linear/_solver_kernels.py", RUN | OF_RUNS | VALIDATED | MATCHED),  # trees stay
-        ("src/orchard/linear/search.py", RUN | OF_RUNS | VALIDATED | MATCHED),
-        ("src/orchard/trees/builders.py", BUILT | RUN | OF_RUNS | VALIDATED | MATCHED),
+        ("src/orchard/metrics.py", RUN | OF_RUNS | MEANINGS | HELD_OUT | LATENCY),
+        (
+            "src/orchard/linear/_solver_kernels.py",
+            LINEAR | OF_LINEAR_RUNS | VALIDATED | MATCHED | LATENCY,
+        ),  # trees stay
+        ("src/orchard/linear/search.py", RUN | OF_RUNS | VALIDATED | MATCHED | LATENCY),
+        (
+            "src/orchard/trees/builders.py",
+            {"tree": BUILT["tree"] - SOFTMAX} | LINEAR | OF_LINEAR_RUNS | VALIDATED | MATCHED | LATENCY,
+        ),
+        ("src/orchard/softmax/_kernels.py", {"run": SOFTMAX, "labeltrees-fig4": 1}),
+        ("src/orchard/latency.py", LATENCY),
         ("src/orchard/_coverage_kernels.py", OVERLAPPING),  # plain methods stay
         ("src/orchard/disentanglement.py", OVERLAPPING),
         ("src/orchard/meanings.py", MEANINGS),
@@ -253,9 +285,10 @@ def test_a_config_edit_reruns_only_its_own_steps(copy_of_finished):
     path.write_text(path.read_text() + "split: words that no step depends on\n")
     assert copy_of_finished.jobs_to_run("reproduce-all") == {"otseq2set-table1": 1}
     path.write_text(path.read_text().replace("title: ", "title: New "))
-    shown_in = ("otseq2set-table1", "otseq2set-fig4", "labeltrees-fig6", "disentangle-table2")
+    shown_in = ("otseq2set-table1", "otseq2set-fig4", "labeltrees-fig4", "labeltrees-fig6", "disentangle-table2")
     fused = ("entangle", "tree", "match", "meanings")
-    assert copy_of_finished.jobs_to_run("reproduce-all") == dict.fromkeys(("prepare", *fused, *shown_in), 1)
+    expected = dict.fromkeys(("prepare", *fused, *shown_in), 1) | {"tree": 1 + SOFTMAX, "run": SOFTMAX}
+    assert copy_of_finished.jobs_to_run("reproduce-all") == expected
 
 
 def test_a_touched_script_regenerates_its_figure_alone(copy_of_finished):
