@@ -10,7 +10,7 @@ from orchard.data.registry import load_registry, own_editions
 from orchard.errors import ConfigError
 from orchard.methods import OVERLAPPING, NotImportable, make_overlap, match_recipe, recipe_name, tree_recipe
 from orchard.provenance import source_hash
-from orchard.report.rows import resolve_rows, runs_of
+from orchard.report.rows import methods_of, resolve_rows, runs_of
 
 
 configfile: "config/config.yaml"
@@ -373,7 +373,7 @@ def suggest_target(wildcards):
 def methods_to_time(wildcards):
     """The methods of a table of costs, each with its estimator and its overlap."""
     rows = artefact_part("disentangle", wildcards.artefact, "rows")["rows"]
-    return [timed_method(name, wildcards.dataset) for name in dict.fromkeys(row.get("method") for row in rows) if name]
+    return [timed_method(name, wildcards.dataset) for name in methods_of(rows)]
 
 
 def timed_method(name, dataset):
@@ -382,10 +382,9 @@ def timed_method(name, dataset):
 
 
 def methods_to_search(wildcards):
-    """The methods of labeltrees-latency, whose rows say `<method>/<search>` (orchard.latency.SEARCHES)."""
+    """The methods whose searches labeltrees-latency shows."""
     rows = artefact_part("labeltrees", "latency", "rows")["rows"]
-    names = dict.fromkeys(row["method"].partition("/")[0] for row in rows if "method" in row)
-    return [timed_method(name, wildcards.dataset) for name in names]
+    return [timed_method(name, wildcards.dataset) for name in methods_of(rows)]
 
 
 def measured_latencies(artefact):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchard.config import load_yaml
-from orchard.report.rows import resolve_rows, run_of, runs_of, seeds_of
+from orchard.report.rows import methods_of, resolve_rows, run_of, runs_of, seeds_of
 
 ARTEFACT = {
     "rows": [
@@ -127,3 +127,11 @@ def test_a_swept_row_is_one_for_every_value_of_the_scale():
         {"row": "Fano", "method": "fano"},
     ]
     assert [method for _, _, method, _ in runs_of(artefact, "smoke", ["small"])] == ["tree@0", "tree@2", "fano"]
+
+
+def test_searches_of_a_method_are_one_method():
+    rows = [{"row": name, "method": f"tree@1/{name}"} for name in ("beam-10", "best-first")]
+    assert methods_of([*rows, {"row": "later", "from": "laptop"}, {"row": "plain", "method": "bonsai"}]) == [
+        "tree@1",
+        "bonsai",
+    ]

@@ -9,6 +9,7 @@ An artefact has one of `rows` for every method that the paper compares:
     from : the smallest scale that runs it (smoke if there is none)
     at : in a figure, its place on the axis
 
+A row whose method is `<id>/<search>` shows a search of its model (`orchard.latency`), no run.
 A row whose method is `<id>@*` stands for one at each of the artefact's `sweep` values, which are their `at`; {value} in
 its name is the value.
 
@@ -111,3 +112,8 @@ def runs_of(artefact: dict, scale: str, datasets: list[str]) -> list[tuple[str, 
         for seed in seeds_of(artefact, scale, dataset)
     ]
     return list(dict.fromkeys(runs))
+
+
+def methods_of(rows: list[dict]) -> list[str]:
+    """The methods behind resolved rows, each once. `<method>/<search>` (orchard.latency.SEARCHES) is its method."""
+    return list(dict.fromkeys(row["method"].partition("/")[0] for row in rows if "method" in row))
