@@ -151,6 +151,31 @@ rule:
 
 
 rule:
+    """Mixed f̃, and f(λ) normalised once, beside the paper's scheme (labeltrees, appendix B)."""
+    name:
+        "labeltrees-mixture"
+    input:
+        scores=measured_scores("labeltrees", "mixture"),
+    output:
+        **artefact_outputs("labeltrees", "mixture"),
+    log:
+        f"{LOG_FOLDER}/labeltrees-mixture.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/labeltrees-mixture.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("tradeoff_figure.py"),
+        artefact=artefact_part("labeltrees", "mixture", "title", "metrics", "rows", "notes"),
+        costs=EXPECTED_DEPTH,
+    script:
+        "../workflow_scripts/tradeoff_figure.py"
+
+
+rule:
     """All schemes of interpolated trees in numbers (labeltrees, beyond Figure 3)."""
     name:
         "labeltrees-schemes"
