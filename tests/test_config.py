@@ -8,7 +8,9 @@ from orchard.config import check, did_you_mean, load_folder, load_yaml, method_n
 from orchard.data.registry import load_registry
 from orchard.errors import ConfigError
 from orchard.latency import SEARCHES
+from orchard.report.published import read_published
 from orchard.report.rows import SCALES, _swept, seeds_of
+from orchard.trees.interpolated import FASTTEXT_GRID, LOGS_GRID, PARABEL_GRID
 
 SCHEMAS = Path(__file__).parent.parent / "config" / "schemas"
 DATASET = load_yaml(SCHEMAS.parent / "datasets" / "eurlex-4k.yaml")
@@ -180,6 +182,17 @@ def test_exceptions_of_artefacts_are_for_things_that_exist(name, artefact):
     assert {dataset for one in exceptions for dataset in one} <= datasets
     for scale, shown in artefact.get("datasets", {}).items() if "rows" in artefact else ():
         assert all(seeds_of(artefact, scale, dataset) for dataset in shown)
+
+
+def test_the_grids_are_those_of_the_paper():
+    """labeltrees §5.4.3; the published figures list the same."""
+    artefacts = load_artefacts()
+    for figure, grid in {"fig3": PARABEL_GRID, "fig4": FASTTEXT_GRID, "fig5": LOGS_GRID}.items():
+        for scale in ("laptop", "paper"):
+            assert artefacts[f"labeltrees-{figure}"]["sweep"][scale] == list(grid)
+        printed = read_published(Path(__file__).parents[1] / "config/papers/labeltrees/published/figures.csv")
+        values = [one.number for one in printed if one.setting == f"Figure {figure[-1]}" and "λ'" in one.metric]
+        assert values == list(grid)
 
 
 def test_methods_that_eagle_compares_have_the_same_backbone():

@@ -1,6 +1,7 @@
 """A run fits, predicts and scores; the variant's labels take the place of the data set's own."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from orchard.linear.estimators import Parabel
 from orchard.methods import make_estimator, make_imputation, match_recipe, recipe_name, tree_recipe
 from orchard.runs import run
 from orchard.shared_trees import load_trees, save_trees, timed_trees
+from orchard.softmax import TextSoftmax
 from orchard.timing import timed
 from orchard.trees.label_tree import LabelTree
 from orchard.variants.labels import imputation_report, with_labels
@@ -40,6 +42,17 @@ def test_a_run_is_scored_by_hand(dataset):
     assert metrics["recall@3"] == 100
     assert cost["threads"] == 1
     assert cost["seconds"].keys() == {"fit", "predict"}
+
+
+def test_texts_reach_an_estimator_that_takes_them(dataset):
+    """And its trees are built from the features; without texts it gets the features."""
+    texts = ["red apple", "red car", "green car", "tall tree"]
+    softmax = TextSoftmax(tree="interpolated", dimension=4, epochs=2)
+    with_texts = replace(dataset, texts_train=texts, texts_test=texts[:2])
+    metrics, _ = run(with_texts, dataset.Y_train, softmax, threads=1)
+    assert b"red" in softmax.ngrams_.vocabulary_ and "depth@1" in metrics
+    run(dataset, dataset.Y_train, softmax, threads=1)
+    assert softmax.ngrams_ is None and softmax.n_features_in_ == 4
 
 
 def test_parameters_are_recorded_with_their_defaults_and_the_seed():

@@ -1,10 +1,12 @@
 """Threads: how many, and how they end."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from numbers import Integral
+
+FEWEST_ROWS = 32  # that are worth a thread of their own
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -25,3 +27,14 @@ def cancelling(pool: ThreadPoolExecutor) -> Iterator[ThreadPoolExecutor]:
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def in_chunks(do: Callable[[int, int], None], n: int, chunk: int, n_jobs: int | None) -> None:
+    """Call do(first, last) for 0 … n − 1 in pieces of at most `chunk`, in threads where there is enough to do."""
+    if n > FEWEST_ROWS and (n_jobs := n_threads(n_jobs)) > 1:
+        chunk = max(1, min(chunk, max(FEWEST_ROWS, -(-n // n_jobs))))
+        with ThreadPoolExecutor(n_jobs) as pool:
+            list(pool.map(lambda first: do(first, min(first + chunk, n)), range(0, n, chunk)))
+    else:
+        for first in range(0, n, chunk):
+            do(first, min(first + chunk, n))

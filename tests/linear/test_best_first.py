@@ -13,6 +13,7 @@ from orchard.linear import _best_first_kernels as kernels
 from orchard.linear import _scoring_kernels as scoring
 from orchard.linear import search
 from orchard.linear._search_kernels import row_scales
+from orchard.linear.inputs import csr_arrays
 from orchard.linear.search import COMBINERS, SearchSettings
 from orchard.linear.search_report import n_scored
 from orchard.trees.label_tree import LabelTree
@@ -25,7 +26,7 @@ def ranked(model, X, how):
 
     Log scores are the engine's own, to the bit; of several copies the best counts.
     """
-    arrays, (tree, labels, weights) = search.csr_arrays(X), model.for_search
+    arrays, (tree, labels, weights) = csr_arrays(X), model.for_search
     nodes, log_scores, sizes = search.beams(model, X, how, n_jobs=1)
     scales = np.empty(X.shape[0], np.float32)
     row_scales(arrays, 0, X.shape[0], how.normalise, scales)
@@ -116,8 +117,7 @@ def test_the_adaptive_beam_finds_what_the_beam_holds(case, k, beam, combiner):
         assert (asked <= at_most).all()
 
 
-@pytest.mark.parametrize("strategy", ["best-first", "adaptive"])
-@pytest.mark.parametrize("budget", [None, 4])
+@pytest.mark.parametrize(("strategy", "budget"), [("best-first", None), ("best-first", 4), ("adaptive", None)])
 @pytest.mark.parametrize(("tree", "density"), [("deep", 0.2), ("wide", 0.1), ("copies", 0.5)])
 def test_neither_threads_nor_chunks_change_a_bit(monkeypatch, tree, density, strategy, budget):
     """In rounds with many others, alone, with more open nodes than there is room for at first: the same to the bit."""
@@ -230,7 +230,10 @@ def test_a_row_that_is_not_finite_is_named(strategy):
         search.topk([model], X, 2, SearchSettings(strategy=strategy))
 
 
-@pytest.mark.parametrize("wrong", [{"strategy": "greedy"}, {"strategy": 3}, {"budget": 0}, {"budget": 1.5}])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"strategy": "greedy"}, {"strategy": 3}, {"budget": 0}, {"budget": 1.5}, {"strategy": "adaptive", "budget": 3}],
+)
 def test_settings_that_make_no_sense_are_named(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         SearchSettings(**wrong).validate()

@@ -6,6 +6,8 @@ import scipy.sparse as sp
 
 from orchard import InterpolatedParabel, Parabel
 from orchard.metrics import expected_depth
+from orchard.softmax import TextSoftmax
+from orchard.trees.merging import with_more_children
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +71,29 @@ def test_wide_trees_are_shallower_and_have_the_same_leaves(data):
     assert wide.n_leaves == binary.n_leaves and wide.max_depth < binary.max_depth
     held = [sorted(tuple(tree.labels_of(leaf)) for leaf in tree.leaves) for tree in (binary, wide)]
     assert held[0] == held[1]
+
+
+def test_frequent_parts_come_up_first(data):
+    """What is asked for often is nearer to the root than if all labels weighed the same."""
+    X, Y = data
+    f = np.asarray(Y.sum(axis=0)).ravel()
+    binary, wide = (InterpolatedParabel(max_leaf=2, n_splits=n).build_trees(X, Y)[0] for n in (2, 6))
+    alike = with_more_children(binary, 6, np.ones(80))
+    assert f @ wide.label_depths < f @ alike.label_depths
+
+
+CHANGES = [
+    {"lambda_prime": 3.0}, {"gamma": 2.0}, {"frequencies": "greedy"}, {"sharpness": 0.3}, {"route": "direct"},
+    {"renormalise": "once"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("kind", [InterpolatedParabel, TextSoftmax])
+def test_every_part_of_the_scheme_reaches_the_tree(data, kind, change):
+    scheme = {"lambda_prime": 4.0} | ({"tree": "interpolated"} if kind is TextSoftmax else {"max_leaf": 2})
+    (plain,), (changed,) = (kind(**one).build_trees(*data) for one in (scheme, scheme | change))
+    assert not changed.same_as(plain)
 
 
 def test_a_saved_model_is_the_same(data, tmp_path):

@@ -9,6 +9,7 @@ from plain_engine import binary_tree, random_model, random_tree, random_X
 
 from orchard.linear import _scoring_kernels as scoring
 from orchard.linear import search
+from orchard.linear.inputs import csr_arrays
 from orchard.linear.search import SearchSettings
 from orchard.trees.label_tree import LabelTree
 
@@ -66,7 +67,7 @@ def test_queries_together_have_the_margins_of_each_alone_to_the_bit(n, density):
     rng = np.random.default_rng([12, n])
     model = random_model(rng, LabelTree.from_groups(range(n)), N_FEATURES, density)
     X, weights, scales = random_X(rng, 30, N_FEATURES), model.for_search[2], rng.random(30).astype(np.float32)
-    arrays = search.csr_arrays(X)
+    arrays = csr_arrays(X)
     pairs = np.zeros(30, np.int64), np.arange(30), n * np.arange(30)
     together, alone = np.empty((30, n), np.float32), np.empty((30, n), np.float32)
     room = scoring.scoring_room(arrays, 0, 30, weights)

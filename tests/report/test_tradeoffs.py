@@ -132,3 +132,27 @@ def test_claims_are_judged_for_every_data_set():
     assert "P@3 −4.00, depth@3 +3.00 on average over 1 λ′ > 1; 1 of its points are beaten, and 0" in table.rows[1][3]
     assert all(len(row) == len(table.header) for row in table.rows)
     assert all(len(row) == len(table.record_header) for row in table.records)
+
+
+def test_a_curve_further_along_the_same_front_is_no_worse():
+    """Less precise and less deep at the same λ′, but never beaten: the claim is not reproduced by that."""
+    artefact = {
+        "title": "Claims",
+        "rows": [{"row": name, "method": f"{name}@*"} for name in ("weighted", "greedy", "direct")],
+        "sweep": {"demo": GRID},
+    }
+    values = {"weighted": [(50, 6), (49, 5), (48, 4)], "greedy": [(50, 6), (49, 5), (48, 4)]}
+    values["direct"] = [(50, 6), (48.5, 4.5), (47, 3)]
+    scores = [
+        score(f"{name}@{at}", metrics(80, 6, *numbers))
+        for name in values
+        for at, numbers in zip(GRID, values[name], strict=True)
+    ]
+    table = claims_table(artefact | {"rows": resolve_rows(artefact, "demo", ["small"])}, scores)
+    assert table.rows[2][-1] == "not reproduced" and "0 of its points are beaten" in table.rows[2][3]
+
+
+def test_points_that_are_the_same_are_both_on_the_front(draw):
+    scores = [score("tree@0", metrics(80, 6)), score("tree@1", metrics(82, 5)), score("tree@6", metrics(82, 5))]
+    records, _ = draw([*scores, score("huffman", metrics(60, 7))])
+    assert [row["front"] for row in records if row["metric"] == "P@1"] == ["", "yes", "yes", ""]

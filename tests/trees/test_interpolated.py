@@ -247,6 +247,51 @@ def test_lambda_1_splits_as_weighted_2_means_does():
     assert sorted(np.concatenate([tree.labels_of(node) for node in below])) == np.flatnonzero(plus).tolist()
 
 
+@pytest.mark.parametrize(("route", "renormalise"), [("direct", "node"), ("weighted", "once"), ("direct", "once")])
+def test_splits_of_other_schemes_are_those_of_numpy(route, renormalise):
+    """The root, and a node under it, whose f(λ) is that of the node or what it has of all labels'; λ = 1.3."""
+    V, f, f_tilde = labels(14, 90)
+    lam, dense = 1.3, V.toarray().astype(float)
+    tree = interpolated_label_tree(V, f, f_tilde, lam, max_leaf=30, seed=5, route=route, renormalise=renormalise)
+    rng = np.random.default_rng(5)
+    fano = lam / 2 if route == "direct" else lam - 1
+    everywhere = combined_frequencies(f, f_tilde, lam, route=route)
+    nodes = [np.arange(90)]
+    for level in range(2):
+        seeds = bisection._two_distinct(rng, np.array([node.size for node in nodes]))
+        below = []
+        for number, node in enumerate(nodes):
+            if node.size <= 30:
+                below.append(node)
+                continue
+            own = combined_frequencies(f[node], f_tilde[node], lam, route=route)
+            share = own if renormalise == "node" else everywhere[node]
+            weights = share / share.mean()
+            how = 1 - lam / 2, fano * share.mean(), seeds[number], 1e-4 * (1 - lam / 2)
+            plus, _ = bisect_in_numpy(dense[node], weights, *how)
+            below += [node[plus], node[~plus]]
+        nodes = below
+        found = [
+            sorted(np.concatenate([tree.labels_of(n) for n in range(tree.n_nodes) if _is_under(tree, n, top)]))
+            for top in range(tree.levels[level + 1], tree.levels[level + 2])
+        ]
+        assert all(labels_of in [node.tolist() for node in nodes] for labels_of in found)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"lambda_prime": 3.0}, {"gamma": 2.0}, {"frequencies": "greedy"}, {"sharpness": 0.3}, {"route": "direct"},
+     {"renormalise": "once"}],
+)  # fmt: skip
+def test_every_part_of_a_scheme_makes_another_tree(change):
+    rng = np.random.default_rng(2)
+    Y = sp.csr_matrix(rng.random((400, 90)) < 0.5 / np.arange(1, 91), dtype=np.float32)
+    V, _, _ = labels(2, 90)
+    scheme = {"lambda_prime": 4.0}
+    plain, changed = (Interpolation(**one).tree(V, Y, max_leaf=3) for one in (scheme, scheme | change))
+    assert not changed.same_as(plain)
+
+
 def _is_under(tree, node, top):
     while node > top:
         node = tree.parent[node]
@@ -339,7 +384,7 @@ def test_the_tree_of_a_label_matrix_uses_its_context_frequencies():
         ({"renormalise": "never"}, "renormalise must be one of node, once"),
         ({"f": np.ones(3)}, "f must be 6 frequencies"),
         ({"f_tilde": -np.ones(6)}, "f_tilde must be 6 frequencies"),
-        ({"max_leaf": 0}, "max_leaf at least 1"),
+        ({"max_leaf": 0}, "max_leaf must be at least 1"),
     ],
 )
 def test_wrong_arguments_are_refused(wrong, words):

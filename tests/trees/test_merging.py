@@ -40,5 +40,5 @@ def test_wrong_arguments_are_refused():
     tree = LabelTree.from_groups([[0], [1]])
     with pytest.raises(ValueError, match="n_splits must be at least 2"):
         with_more_children(tree, 1, [1, 1])
-    with pytest.raises(ValueError, match="weights must be 2 numbers"):
+    with pytest.raises(ValueError, match="weights must be 2 frequencies"):
         with_more_children(tree, 2, [1, -1])

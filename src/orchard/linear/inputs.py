@@ -21,6 +21,11 @@ def checked_X(X, n_features: int | None = None) -> sp.csr_matrix:
     return X
 
 
+def csr_arrays(X: sp.csr_matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What the kernels take for a matrix."""
+    return X.indptr, X.indices, X.data
+
+
 def checked_training(X, Y) -> tuple[sp.csr_matrix, sp.csr_matrix]:
     """X as in `checked_X`, all finite; Y as canonical CSR whose every entry is a label that the sample has."""
     X, Y = checked_X(X), checked_incidence(Y, "Y")

@@ -1,7 +1,6 @@
 """Find the best labels of a query: a level-wise beam over one trained tree or several, or searches that stop early."""
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from functools import lru_cache
 
@@ -10,9 +9,9 @@ import scipy.sparse as sp
 
 from orchard.linear import _best_first_kernels, _ranking_kernels, _scoring_kernels, _search_kernels
 from orchard.linear._scoring_kernels import LOG_SIGMOID, UNTIED
-from orchard.linear.inputs import check_parameter
+from orchard.linear.inputs import check_parameter, csr_arrays
 from orchard.linear.model import TreeModel
-from orchard.threads import n_threads
+from orchard.threads import in_chunks
 from orchard.trees.label_tree import LabelTree
 
 # Every combiner turns margins into a score Π g(z) down the path; 'l2-hinge' is Parabel's, 'l3-hinge' XR-Linear's.
@@ -27,7 +26,6 @@ SCORES_AT_ONCE = 1 << 23  # of a thread: 32 MB
 MOST_TREES_AT_ONCE = 10  # numba compiles a kernel for every number of trees: 13 seconds for ten, 45 for thirty
 STRATEGIES = "beam", "best-first", "adaptive"
 NO_LIMIT = 1 << 62
-FEWEST_QUERIES = 32  # that are worth a thread of their own
 
 
 @dataclass(frozen=True)
@@ -69,6 +67,8 @@ class SearchSettings:
             raise ValueError(f"strategy must be one of {', '.join(STRATEGIES)}, not {self.strategy!r}")
         if self.budget is not None and self.budget < 1:
             raise ValueError(f"budget must be at least 1, or None for no limit, not {self.budget}")
+        if self.budget is not None and self.strategy != "best-first":
+            raise ValueError(f"budget belongs to strategy 'best-first', not to {self.strategy!r}")
         if self.strategy != "beam" and self.discount < 1:
             raise ValueError(f"strategy {self.strategy!r} needs discount 1: below it a path's score can rise")
         return self
@@ -90,10 +90,6 @@ class SearchSettings:
 def search_settings(*values) -> SearchSettings:
     """SearchSettings that are known to make sense; checking them anew would take longer than a small query."""
     return SearchSettings(*values).validate()
-
-
-def csr_arrays(X: sp.csr_matrix):
-    return X.indptr, X.indices, X.data
 
 
 def topk(
@@ -242,16 +238,6 @@ def _chunk(models: list[TreeModel], beam: int) -> int:
     leaves, labels = max(model.tree.n_leaves for model in models), max(model.bundles.most_outputs for model in models)
     beam = min(beam, leaves)
     return max(1, min(QUERIES_OF_A_LEAF * leaves // beam, SCORES_AT_ONCE // max(1, labels * beam)))
-
-
-def in_chunks(do, n: int, chunk: int, n_jobs: int | None) -> None:
-    if n > FEWEST_QUERIES and (n_jobs := n_threads(n_jobs)) > 1:
-        chunk = max(1, min(chunk, max(FEWEST_QUERIES, -(-n // n_jobs))))
-        with ThreadPoolExecutor(n_jobs) as pool:
-            list(pool.map(lambda first: do(first, min(first + chunk, n)), range(0, n, chunk)))
-    else:
-        for first in range(0, n, chunk):
-            do(first, min(first + chunk, n))
 
 
 def _refuse(bad_row: int) -> None:

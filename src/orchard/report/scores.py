@@ -8,7 +8,6 @@ from orchard.report.rows import run_of
 from orchard.report.tables import OVERSIZED
 
 MISSING = "–"
-# printed without decimals
 # Printed without decimals, also at a k.
 COUNTS = ("fused labels", "scored", "scored nodes", "scored labels", "largest cluster", "µs", "p99", "batch")
 

@@ -95,7 +95,8 @@ def pareto_front(points: list[Point]) -> list[Point]:
     """The points that no other one beats in cost or precision without losing in the other, by ascending cost."""
     front = []
     for point in sorted(points, key=lambda point: (point.cost, -point.precision)):
-        if not front or point.precision > front[-1].precision:
+        equals = front and (point.cost, point.precision) == (front[-1].cost, front[-1].precision)
+        if not front or equals or point.precision > front[-1].precision:
             front.append(point)
     return front
 
@@ -129,7 +130,7 @@ def gain_at_equal_precision(points: list[Point], cost: str) -> str:
 
 def _draw(panel, points: list[Point], front: list[Point]) -> None:
     names = list(dict.fromkeys(point.row["row"] for point in points))
-    for name, (color, marker) in zip(names, LOOKS, strict=False):
+    for name, (color, marker) in zip(names, LOOKS[: len(names)], strict=True):
         own = [point for point in points if point.row["row"] == name]
         spreads = {
             "xerr": [point.cost_spread for point in own],

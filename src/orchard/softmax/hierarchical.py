@@ -5,11 +5,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 import scipy.sparse as sp
 
-from orchard.linear.inputs import check_parameter, checked_training, checked_X, refuse_not_finite
-from orchard.linear.search import csr_arrays, in_chunks
+from orchard.linear.inputs import check_parameter, checked_training, checked_X, csr_arrays, refuse_not_finite
 from orchard.parameters import Parameters
 from orchard.softmax import _kernels
-from orchard.threads import n_threads
+from orchard.threads import in_chunks, n_threads
 from orchard.trees.label_tree import LabelTree
 
 _ROWS_AT_ONCE = 1024  # of a thread that predicts

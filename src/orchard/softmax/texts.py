@@ -60,15 +60,16 @@ class TextSoftmax(HierarchicalSoftmax):
         trees : what `build_trees` gave; needed for texts, from which no interpolated tree is built.
         """
         self._check_parameters()
+        is_text = _are_texts(X)
+        X = X if is_text else _ones(X)
         if trees is None:
-            if _are_texts(X) and self.tree == "interpolated":
+            if is_text and self.tree == "interpolated":
                 raise ValueError(
                     "an interpolated tree is built from features, not from texts: give trees=build_trees(X, Y)"
                 )
-            n = len(X) if _are_texts(X) else X.shape[0]
-            trees = self.build_trees(sp.csr_matrix((n, 1)) if _are_texts(X) else X, Y)
-        self.ngrams_ = WordNgrams(self.min_count, self.word_ngrams, self.bucket) if _are_texts(X) else None
-        return super().fit(self.ngrams_.fit_transform(X) if self.ngrams_ else _ones(X), Y, trees)
+            trees = self.build_trees(sp.csr_matrix((len(X), 1)) if is_text else X, Y)
+        self.ngrams_ = self._word_ngrams() if is_text else None
+        return super().fit(self.ngrams_.fit_transform(X) if is_text else X, Y, trees)
 
     def predict_topk(self, X, k: int = 5, return_depths: bool = False):
         """As `HierarchicalSoftmax.predict_topk`, for what it was trained on: texts or features."""
@@ -79,11 +80,15 @@ class TextSoftmax(HierarchicalSoftmax):
             )
         return super().predict_topk(self.ngrams_.transform(X) if self.ngrams_ else _ones(X), k, return_depths)
 
+    def _word_ngrams(self) -> WordNgrams:
+        return WordNgrams(self.min_count, self.word_ngrams, self.bucket)
+
     def _check_parameters(self):
         super()._check_parameters()
         if self.tree not in TREES:
             raise ValueError(f"tree must be one of {', '.join(TREES)}, not {self.tree!r}")
         Interpolation.of(self)
+        self._word_ngrams()._check_parameters()
 
 
 def _are_texts(X) -> bool:

@@ -15,6 +15,16 @@ def integers(name: str, values, kind) -> np.ndarray:
     return np.ascontiguousarray(values, dtype=kind)
 
 
+def frequencies(name: str, values, size: int | None = None) -> np.ndarray:
+    """One-dimensional non-negative numbers as float64, `size` of them where that is known, at least one."""
+    values = np.asarray(values, np.float64)
+    right = values.ndim == 1 and values.size and size in (None, values.size)
+    if not right or not np.isfinite(values).all() or (values < 0).any():
+        many = "one or more" if size is None else size
+        raise ValueError(f"{name} must be {many} frequencies, none negative or not finite")
+    return values
+
+
 def starts(counts: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(counts)])
 

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from orchard.trees._numbering import frequencies as checked
 from orchard.trees.label_tree import LabelTree
 
 
@@ -13,7 +14,7 @@ def huffman_label_tree(frequencies: ArrayLike, rarest_first: np.ndarray | None =
     order of one's own; by label id otherwise. Of a joined node and a label that are as frequent, the joined one goes
     first, as in fastText.
     """
-    frequencies = _checked(frequencies)
+    frequencies = checked("frequencies", frequencies)
     n_labels = frequencies.size
     labels = np.argsort(frequencies, kind="stable") if rarest_first is None else np.asarray(rarest_first)
     if not np.array_equal(np.sort(labels), np.arange(n_labels)) or (np.diff(frequencies[labels]) < 0).any():
@@ -37,7 +38,7 @@ def fano_label_tree(frequencies: ArrayLike, max_leaf: int = 1) -> LabelTree:
     frequencies : non-negative (n_labels,).  Ties go by label id; of two cuts that are equally good the one with more on
     the left is taken (labeltrees §2.2 and §3.2); a node of labels that never occur is cut in the middle.
     """
-    frequencies = _checked(frequencies)
+    frequencies = checked("frequencies", frequencies)
     if max_leaf < 1:
         raise ValueError(f"max_leaf must be at least 1, not {max_leaf}")
     order = np.argsort(-frequencies, kind="stable")
@@ -60,10 +61,3 @@ def fano_label_tree(frequencies: ArrayLike, max_leaf: int = 1) -> LabelTree:
         parents.extend([node, node])
         waiting += [(children[0], begin, cut), (children[1], cut, end)]
     return LabelTree.from_parents(np.array(parents), nodes, order, n_labels)
-
-
-def _checked(frequencies: ArrayLike) -> np.ndarray:
-    frequencies = np.asarray(frequencies, np.float64)
-    if frequencies.ndim != 1 or not frequencies.size or not np.isfinite(frequencies).all() or (frequencies < 0).any():
-        raise ValueError("frequencies must be one number per label, at least one, none negative or not finite")
-    return frequencies

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from orchard.data.statistics import label_frequencies
 from orchard.trees import _frequency_kernels as kernels
+from orchard.trees._numbering import frequencies
 
 
 def greedy_frequencies(Y: sp.csr_matrix, contexts: ArrayLike | None = None) -> np.ndarray:
@@ -45,7 +46,4 @@ def marginal_frequencies(Y: sp.csr_matrix, contexts: ArrayLike | None = None, sh
 
 
 def _checked(contexts: ArrayLike | None, Y: sp.csr_matrix) -> np.ndarray:
-    p = np.ones(Y.shape[0]) if contexts is None else np.asarray(contexts, np.float64)
-    if p.shape != (Y.shape[0],) or not np.isfinite(p).all() or (p < 0).any():
-        raise ValueError(f"contexts must be {Y.shape[0]} frequencies, one per row of Y, none negative or not finite")
-    return p
+    return np.ones(Y.shape[0]) if contexts is None else frequencies("contexts", contexts, Y.shape[0])

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from orchard.data.statistics import label_frequencies
+from orchard.trees._numbering import frequencies
 from orchard.trees.bisection import bisected
 from orchard.trees.frequencies import greedy_frequencies, marginal_frequencies
 from orchard.trees.label_tree import LabelTree
@@ -139,14 +140,9 @@ def interpolated_label_tree(
     The result depends on `seed`, never on `n_jobs` (all cores by default).
     """
     n_labels = embeddings.shape[0]
-    f, f_tilde = (np.asarray(values, np.float64) for values in (f, f_tilde))
-    for name, values in {"f": f, "f_tilde": f_tilde}.items():
-        if values.shape != (n_labels,) or not np.isfinite(values).all() or (values < 0).any():
-            raise ValueError(f"{name} must be {n_labels} frequencies, one per label, none negative or not finite")
-    if n_labels < 1 or max_leaf < 1:
-        raise ValueError(
-            f"a tree needs at least one label, and max_leaf at least 1; here are {n_labels} and {max_leaf}"
-        )
+    f, f_tilde = frequencies("f", f, n_labels), frequencies("f_tilde", f_tilde, n_labels)
+    if max_leaf < 1:
+        raise ValueError(f"max_leaf must be at least 1, not {max_leaf}")
     if not 0 <= lam <= 2:
         raise ValueError(f"lam must be between 0 and 2, not {lam}")
     Interpolation(gamma=gamma, route=route, renormalise=renormalise).validate()

@@ -5,6 +5,7 @@ import heapq
 import numpy as np
 from numpy.typing import ArrayLike
 
+from orchard.trees._numbering import frequencies
 from orchard.trees.label_tree import LabelTree
 
 
@@ -15,11 +16,9 @@ def with_more_children(tree: LabelTree, n_splits: int, weights: ArrayLike) -> La
     heavy ones the earlier node goes first, so that balanced trees of equal weights lose whole levels. A child whose own
     children would be too many stays. Siblings keep their order.
     """
-    weights = np.asarray(weights, np.float64)
+    weights = frequencies("weights", weights, tree.n_labels)
     if n_splits < 2:
         raise ValueError(f"n_splits must be at least 2, not {n_splits}")
-    if weights.shape != (tree.n_labels,) or not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError(f"weights must be {tree.n_labels} numbers, one per label, none negative or not finite")
     weight_of_node = _weights_below(tree, weights)
     parents = np.full(tree.n_nodes, -1)
     waiting = [0]
