@@ -218,12 +218,11 @@ def split_nodes(
 
     order : int64 (n,), node i holds order[boundaries[i] : boundaries[i + 1]].  splits : bool (n_nodes,), false for a
     node that is left alone.  targets : see `target_of`.  widths : (n_nodes,), the feature ids of a node are below.
-    cuts : (n_nodes,), receives the position in `order` where a node's minus side begins (its end if it is a leaf).
+    cuts : (n_nodes,), receives the position in `order` where the minus side of a node that was split begins.
     """
     sums = np.zeros((widths[first:last].max(), 2), np.float32)
     for node in range(first, last):
         begin, end = boundaries[node], boundaries[node + 1]
-        cuts[node] = end
         if splits[node]:
             rows, target = order[begin:end], target_of(node, boundaries, targets)
             rule = target, tolerance, max_iterations

@@ -3,7 +3,10 @@
 import numpy as np
 import scipy.sparse as sp
 
+from orchard.trees import bisection
 from orchard.trees.bisection import Partitions, bisected
+
+FEW_NODES = 4
 
 
 def balanced_tree(
@@ -44,6 +47,10 @@ class _EqualClusters:
         share = np.diff(level) * ((self.clusters + 1) // 2)
         none, one = np.empty(0, np.float32), np.float32(1)
         return share // self.clusters, -(-share // self.clusters), none, one, np.zeros(self.clusters.size, np.float32)
+
+    def large_nodes(self, entries: np.ndarray) -> np.ndarray:
+        """All or none: nodes of a level are alike, so that from a few of them on every thread has its own."""
+        return np.full(entries.size, entries.size <= FEW_NODES and entries.sum() >= bisection.MANY_ENTRIES)
 
     def descend(self, splits: np.ndarray) -> None:
         children = np.column_stack([(self.clusters + 1) // 2, self.clusters // 2]).ravel()

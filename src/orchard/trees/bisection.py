@@ -12,7 +12,7 @@ from orchard.trees import _kernels
 from orchard.trees import _step_kernels as _steps
 
 # Rules of the work's division look at the data alone, never at the number of threads: the result must not depend on it.
-FEW_NODES, MANY_ENTRIES = 4, 1 << 20  # so few nodes of so large a matrix are split one by one, by all threads together
+MANY_ENTRIES = 1 << 20  # of a matrix whose large nodes are split one by one, by all threads together
 PIECES = 4  # of a large node, with sums of their own
 SMALL_NODE = 4  # entries per feature of the matrix: below, the features that a node has are given ids of its own
 LEVELS_PER_COPY, FEW_FEATURES = 3, 1 << 14  # what a copy costs; centres of few features are in the cache anyway
@@ -40,6 +40,12 @@ class Splitting(Protocol):
 
     def targets(self, order: np.ndarray, level: np.ndarray) -> tuple:
         """How the nodes are split, see `_kernels.target_of`; order : the rows, node by node, level : the boundaries."""
+
+    def large_nodes(self, entries: np.ndarray) -> np.ndarray:
+        """bool (n_nodes,), those that all threads split together, one after the other; entries : of every node.
+
+        Never by the number of threads: what is summed in pieces is rounded otherwise.
+        """
 
     def descend(self, splits: np.ndarray) -> None:
         """The next level is asked about from now on; splits : the nodes of this one that were split."""
@@ -98,13 +104,19 @@ def bisected(
             targets = splitting.targets(rows_of_matrix[order], level)
             seeds = _two_distinct(rng, np.diff(level))
             rule = float(tolerance), max_iterations
-            if splits.size <= FEW_NODES and matrix[0][-1] >= MANY_ENTRIES:
-                cuts = _split_together(pool, (*matrix, n_features), order, level, splits, targets, seeds, rule, n_jobs)
-            else:
-                cuts = np.empty_like(level[:-1])
-                width_of_node = widths[np.searchsorted(first_of_width, level[:-1], side="right") - 1]
-                arguments = *matrix, width_of_node, order, level, splits, targets, seeds, *rule, cuts
-                _in_pieces(pool, _kernels.split_nodes, arguments, splits.size, 16 * n_jobs)
+            cuts = level[1:].copy()
+            large = splits & splitting.large_nodes(np.add.reduceat(np.diff(matrix[0])[order], level[:-1]))
+            # The threads turn to the other nodes while a large one keeps only one of them busy.
+            starting = _start_large(pool, (*matrix, n_features), order, level, large, targets, seeds, rule)
+            width_of_node = widths[np.searchsorted(first_of_width, level[:-1], side="right") - 1]
+            arguments = *matrix, width_of_node, order, level, splits & ~large, targets, seeds, *rule, cuts
+            others = _submit_pieces(pool, _kernels.split_nodes, arguments, splits.size, 16 * n_jobs)
+            for node, start in starting.items():
+                rows = order[level[node] : level[node + 1]]
+                side = _alternate_together(pool, matrix, rows, *start.result(), rule, n_jobs)
+                cuts[node] = level[node] + _kernels.part(rows, side)
+            for job in others:
+                job.result()
             begins = np.column_stack([level[:-1], cuts])
             is_node = np.column_stack([np.ones_like(splits), splits])
             boundaries.append(np.append(begins[is_node], n))
@@ -114,9 +126,14 @@ def bisected(
 
 def _in_pieces(pool, kernel, arguments, n, n_pieces):
     """Call kernel(*arguments, first, last) in the threads of the pool, for `n_pieces` pieces of 0 … n − 1."""
-    pieces = np.unique(np.linspace(0, n, n_pieces + 1).astype(np.int64))
-    for job in [pool.submit(kernel, *arguments, *piece) for piece in pairwise(pieces)]:
+    for job in _submit_pieces(pool, kernel, arguments, n, n_pieces):
         job.result()
+
+
+def _submit_pieces(pool, kernel, arguments, n, n_pieces):
+    """`_in_pieces` without waiting for them."""
+    pieces = np.unique(np.linspace(0, n, n_pieces + 1).astype(np.int64))
+    return [pool.submit(kernel, *arguments, *piece) for piece in pairwise(pieces)]
 
 
 def _in_node_order(pool, matrix, spare, order, level, n_jobs):
@@ -129,26 +146,20 @@ def _in_node_order(pool, matrix, spare, order, level, n_jobs):
     return new_indptr, new_indices, new_data, widths
 
 
-def _split_together(pool, matrix, order, level, splits, targets, seeds, rule, n_jobs):
-    """`split_nodes` for a few large nodes, one after the other, all threads at work on pieces of its rows; the cuts."""
+def _start_large(pool, matrix, order, level, large, targets, seeds, rule):
+    """{node: future of its target and of the state to start from}, for nodes that all threads will split together."""
     *arrays, n_features = matrix
-    nodes = [order[begin:end] for begin, end in pairwise(level)]
-    cuts = level[1:].copy()
 
     def start(node):
+        rows, target = order[level[node] : level[node + 1]], _kernels.target_of(node, level, targets)
         sums = np.zeros((n_features, 2), np.float32)
-        target = _kernels.target_of(node, level, targets)
-        return target, *_kernels.start_from_samples(*arrays, nodes[node], seeds[node], target, *rule, sums), sums
+        return (*_kernels.start_from_samples(*arrays, rows, seeds[node], target, *rule, sums), sums), target
 
-    splitting = np.flatnonzero(splits)
-    for node, (target, *state) in zip(splitting, pool.map(start, splitting), strict=True):
-        side = _alternate_together(pool, arrays, nodes[node], state, target, rule, n_jobs)
-        cuts[node] = level[node] + _kernels.part(nodes[node], side)
-    return cuts
+    return {node: pool.submit(start, node) for node in np.flatnonzero(large)}
 
 
 def _alternate_together(pool, arrays, rows, state, target, rule, n_jobs):
-    """`alternate_by_difference` with all threads; the sides of the rows.
+    """`alternate_by_difference` of a large node with all threads; the sides of its rows.
 
     The number of pieces that are summed apart is fixed, so the result does not depend on the number of threads.
     """

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from orchard.data.statistics import label_frequencies
+from orchard.trees import bisection
 from orchard.trees._numbering import frequencies
 from orchard.trees.bisection import bisected
 from orchard.trees.frequencies import greedy_frequencies, marginal_frequencies
@@ -19,6 +20,7 @@ LOGS_GRID = (0, 0.25, 0.5, 0.75, 1, 2, 10, 30, 1000, 100_000)
 FREQUENCIES = ("marginal", "greedy")
 ROUTES = ("weighted", "direct")
 RENORMALISED = ("node", "once")
+LARGE_SHARE = 1 / 8  # of the entries of a level
 
 
 def lambda_of(lambda_prime: float) -> float:
@@ -184,6 +186,10 @@ class _HalvesOfWeight:
             f = combined_frequencies(self.f[order], self.f_tilde[order], self.lam, self.gamma, self.route, begins)
             return f, np.ones(sizes.size)
         return shares_of_nodes(self.once[order], begins), np.add.reduceat(self.once[order], begins)
+
+    def large_nodes(self, entries: np.ndarray) -> np.ndarray:
+        """Nodes of a level are of all sizes: one that is large is left to no single thread."""
+        return (entries >= LARGE_SHARE * entries.sum()) & (entries.sum() >= bisection.MANY_ENTRIES)
 
     def descend(self, splits: np.ndarray) -> None:
         pass
