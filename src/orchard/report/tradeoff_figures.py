@@ -80,7 +80,11 @@ def tradeoff_figure(artefact: dict, scores: list[dict], outputs, costs: dict[str
         if points[0].source == "simulated":
             mark_simulated(panel)
         records += [_record(dataset, metric, cost, point, point in front) for point in points]
-    notes = [*artefact.get("notes", []), "Small numbers: λ′. Dotted: the Pareto front.", seeds_told(scores)]
+    notes = [
+        *artefact.get("notes", []),
+        "Small numbers: λ′, of all points of the first curve and of the ends of the others. Dotted: the Pareto front.",
+        seeds_told(scores),
+    ]
     explain(figure, axes[0], artefact["title"], notes)
     save_figure(figure, outputs["png"], outputs["svg"])
     write_csv(outputs["csv"], HEADER, records)
@@ -148,8 +152,7 @@ def _draw(panel, points: list[Point], front: list[Point]) -> None:
             elinewidth=0.6,
             label=name,
         )
-        if name == names[0]:
-            _tell_values(panel, own)
+        _tell_values(panel, own if name == names[0] else [own[0], own[-1]], color)
     panel.step(
         [point.cost for point in front],
         [point.precision for point in front],
@@ -162,13 +165,14 @@ def _draw(panel, points: list[Point], front: list[Point]) -> None:
     panel.margins(0.08, 0.15)
 
 
-def _tell_values(panel, own: list[Point]) -> None:
+def _tell_values(panel, points: list[Point], color: str) -> None:
     """λ′ beside its point, in turns above and below, so that neighbours do not cover each other."""
-    for number, point in enumerate(own):
+    for number, point in enumerate(points):
         if "at" in point.row:
             offset = (2, 4) if number % 2 else (2, -8)
             place = (point.cost, point.precision)
-            panel.annotate(_short(point.row["at"]), place, offset, textcoords="offset points", fontsize=5.5)
+            words = {"textcoords": "offset points", "fontsize": 5.5, "color": color}
+            panel.annotate(_short(point.row["at"]), place, offset, **words)
 
 
 def _short(value: float) -> str:
