@@ -27,6 +27,7 @@ NODES, LABELS, OPENED = range(3)  # of a query: classifiers of nodes and of labe
 _ID = np.int64(0xFFFFFFFF)
 _HEAP = 256  # open nodes of a query for which there is room from the beginning
 _FEW = 16  # queries that are left go on alone
+_LEAVES_AHEAD = 4  # that a query among many takes at once: the more queries meet in a leaf, the cheaper it is
 
 
 # ---- keys
@@ -245,7 +246,8 @@ def best_first(
 ):
     """The best k labels of the whole tree for the rows first … last − 1 of X.
 
-    Many queries go on in rounds: each takes its best open node, and those that meet in a bundle share its weights.
+    Many queries go on in rounds: each takes its best open node, or some leaves if these are the best, and those that
+    meet in a bundle share its weights. What a leaf that was taken ahead holds is looked at only if a query alone would.
     budget : bundles and leaves that a query opens at most, or until it has found k labels.
     ids, scores, depths : int32, float32, float32 (n, k).  asked : int64 (n, 3), what a query asked: NODES, LABELS,
     OPENED.
@@ -265,45 +267,60 @@ def best_first(
     heaps[:, 0] = 0  # the root, whose log score is 0
     asked[first:last] = 0
 
-    pairs, order, counts = pairs_room(n_queries, 1, output_begins.size)
-    pair_bundles, pair_queries, pair_begins = pairs  # pair_queries are those that are not done
-    pair_queries[:] = np.arange(n_queries)
-    keys, margins = np.empty(n_queries, np.int64), np.empty(0, np.float32)
-    n_waiting = n_queries
+    ahead = min(k, _LEAVES_AHEAD)
+    pairs, order, counts = pairs_room(n_queries, ahead, output_begins.size)
+    pair_bundles, pair_queries, pair_begins = pairs
+    keys, margins = np.empty(n_queries * ahead, np.int64), np.empty(0, np.float32)
+    waiting, n_waiting = np.arange(n_queries), n_queries  # queries that are not done
     while n_waiting > _FEW:
-        n_pairs, n_margins = 0, 0
+        n_pairs, n_margins, n_going_on = 0, 0, 0
         for place in range(n_waiting):
-            query = pair_queries[place]
-            if is_done(heaps[query], sizes[query], best_keys[query], budget, asked[first + query]):
-                continue
-            key = heaps[query, 0]
-            bundle = bundle_of[key & _ID]
-            n_outputs = output_begins[bundle + 1] - output_begins[bundle]
-            if sizes[query] + n_outputs > _HEAP:
-                continue  # it goes on alone
-            asked[first + query, OPENED] += 1
-            sizes[query] = drop_least(heaps[query], sizes[query])
-            keys[n_pairs], pair_bundles[n_pairs], pair_queries[n_pairs] = key, bundle, query
-            pair_begins[n_pairs] = n_margins
-            n_margins += n_outputs
-            n_pairs += 1
-        n_waiting = n_pairs
+            query = waiting[place]
+            n_taken = 0
+            while n_taken < ahead and not is_done(
+                heaps[query], sizes[query], best_keys[query], budget, asked[first + query]
+            ):
+                key = heaps[query, 0]
+                node = key & _ID
+                is_inner = children[node] < children[node + 1]
+                bundle = bundle_of[node]
+                n_outputs = output_begins[bundle + 1] - output_begins[bundle]
+                if (is_inner and n_taken > 0) or sizes[query] + n_outputs > _HEAP:
+                    break  # an inner node waits for the next round; a query with too many open nodes goes on alone
+                sizes[query] = drop_least(heaps[query], sizes[query])
+                keys[n_pairs], pair_bundles[n_pairs], pair_queries[n_pairs] = key, bundle, query
+                pair_begins[n_pairs] = n_margins
+                n_margins += n_outputs
+                n_pairs += 1
+                n_taken += 1
+                if is_inner:
+                    break
+            if n_taken > 0:
+                waiting[n_going_on] = query
+                n_going_on += 1
+        n_waiting = n_going_on
         by_bundle(pair_bundles, n_pairs, 0, counts, order)
         if margins.size < n_margins:
             margins = np.empty(n_margins, np.float32)
         margins_of_pairs(X, first, pairs, order[:n_pairs], scales, weights, room, margins)
         for pair in range(n_pairs):
             query, node, log_score = pair_queries[pair], keys[pair] & _ID, log_score_of(keys[pair])
-            own, found = margins[pair_begins[pair] :], (best_keys[query], best_leaves[query])
+            own, found, told = (
+                margins[pair_begins[pair] :],
+                (best_keys[query], best_leaves[query]),
+                asked[first + query],
+            )
+            if is_done(keys[pair : pair + 1], 1, best_keys[query], budget, told):
+                continue  # a leaf that was taken ahead, and is not needed any more
+            told[OPENED] += 1
             if children[node] == children[node + 1]:
-                n_asked = keep_labels(node, log_score, own, labels, combiner, has_copies, *found)
-                asked[first + query, LABELS] += n_asked
+                told[LABELS] += keep_labels(node, log_score, own, labels, combiner, has_copies, *found)
             else:
                 open_nodes = heaps[query], sizes[query]
                 sizes[query], n_asked = open_bundle(
                     node, log_score, own, tree, labels, combiner, has_copies, *open_nodes, *found
                 )
-                asked[first + query, NODES] += n_asked
+                told[NODES] += n_asked
     for query in range(n_queries):
         row = first + query
         features, values = indices[indptr[row] : indptr[row + 1]], data[indptr[row] : indptr[row + 1]]

@@ -21,7 +21,7 @@ COMBINERS = HINGES | {"sigmoid": LOG_SIGMOID} | {f"{name}-untied": code + UNTIED
 MERGES = {"mean": _ranking_kernels.MEAN, "max": _ranking_kernels.MAX, "best-path": _ranking_kernels.BEST_PATH}
 # Queries go down the tree together: so many that a node's weights, once in the cache, serve a few dozen of them.
 QUERIES_OF_A_LEAF = 128
-QUERIES_IN_ROUNDS = 256  # so few that what each of them has open stays in the cache
+QUERIES_IN_ROUNDS = 1024  # so few that what each of them has open stays in the cache
 SCORES_AT_ONCE = 1 << 23  # of a thread: 32 MB
 MOST_TREES_AT_ONCE = 10  # numba compiles a kernel for every number of trees: 13 seconds for ten, 45 for thirty
 STRATEGIES = "beam", "best-first", "adaptive"
