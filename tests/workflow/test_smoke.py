@@ -253,7 +253,7 @@ OF_LINEAR_RUNS = {name: 1 for name in OF_RUNS if name != "labeltrees-fig4"}
             "src/orchard/linear/_solver_kernels.py",
             LINEAR | OF_LINEAR_RUNS | VALIDATED | MATCHED | LATENCY,
         ),  # trees stay
-        ("src/orchard/linear/search.py", RUN | OF_RUNS | VALIDATED | MATCHED | LATENCY),
+        ("src/orchard/linear/search.py", LINEAR | OF_LINEAR_RUNS | VALIDATED | MATCHED | LATENCY),
         (
             "src/orchard/trees/builders.py",
             {"tree": BUILT["tree"] - SOFTMAX} | LINEAR | OF_LINEAR_RUNS | VALIDATED | MATCHED | LATENCY,
