@@ -92,7 +92,7 @@ def builders(embeddings, Y, seed: int, threads: int) -> dict:
     """What builds the balanced tree, and one for every λ′."""
     how = {"seed": seed, "n_jobs": threads}
     interpolated = {
-        f"{lam:g}": lambda lam=lam: Interpolation(lambda_prime=lam).tree(embeddings, Y, **how)
+        f"{lam:g}": lambda lam=lam: Interpolation(lambda_prime=lam).interpolated_tree(embeddings, Y, **how)
         for lam in settings.TREE_LAMBDAS
     }
     return {BALANCED: lambda: balanced_label_tree(embeddings, **how)} | interpolated
@@ -102,7 +102,7 @@ def warm_up() -> None:
     X, Y = small_problem()
     embeddings = pifa(X, Y)
     balanced_label_tree(embeddings, max_leaf=4)
-    Interpolation(lambda_prime=1.0).tree(embeddings, Y, max_leaf=4)
+    Interpolation(lambda_prime=1.0).interpolated_tree(embeddings, Y, max_leaf=4)
 
 
 # ---- The table ----

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_engine import binary_tree, random_model, random_tree, random_X
 
-from orchard.linear import _best_first_kernels as kernels
 from orchard.linear import _scoring_kernels as scoring
 from orchard.linear import search
+from orchard.linear._best_label_kernels import OPENED
 from orchard.linear._search_kernels import row_scales
 from orchard.linear.inputs import csr_arrays
 from orchard.linear.search import COMBINERS, SearchSettings
@@ -149,8 +149,8 @@ def test_a_budget_is_kept_unless_labels_are_missing(seed, budget, k):
     how = SearchSettings(strategy="best-first", combiner="l2-hinge-untied")
     ids, scores, _, asked = search.stopping_early([model], X, k, replace(how, budget=budget), 1)
     assert (ids >= 0).all()
-    to_k_labels = search.stopping_early([model], X, k, replace(how, budget=1), 1)[3][:, kernels.OPENED]
-    assert (asked[:, kernels.OPENED] <= np.maximum(budget, to_k_labels)).all()
+    to_k_labels = search.stopping_early([model], X, k, replace(how, budget=1), 1)[3][:, OPENED]
+    assert (asked[:, OPENED] <= np.maximum(budget, to_k_labels)).all()
     exact, unlimited = (search.topk([model], X, k, replace(how, budget=limit)) for limit in (10_000, None))
     assert_same(exact, unlimited)
     assert (scores <= exact[1]).all()

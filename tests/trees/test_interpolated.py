@@ -288,7 +288,7 @@ def test_every_part_of_a_scheme_makes_another_tree(change):
     Y = sp.csr_matrix(rng.random((400, 90)) < 0.5 / np.arange(1, 91), dtype=np.float32)
     V, _, _ = labels(2, 90)
     scheme = {"lambda_prime": 4.0}
-    plain, changed = (Interpolation(**one).tree(V, Y, max_leaf=3) for one in (scheme, scheme | change))
+    plain, changed = (Interpolation(**one).interpolated_tree(V, Y, max_leaf=3) for one in (scheme, scheme | change))
     assert not changed.same_as(plain)
 
 
@@ -369,9 +369,9 @@ def test_the_tree_of_a_label_matrix_uses_its_context_frequencies():
     contexts = np.ones(200)
     contexts[np.flatnonzero(Y[:, 17].toarray())] = 1000
     scheme = Interpolation(lambda_prime=1e5)
-    plain, asked = (scheme.tree(V, Y, p, max_leaf=1) for p in (None, contexts))
+    plain, asked = (scheme.interpolated_tree(V, Y, p, max_leaf=1) for p in (None, contexts))
     assert asked.label_depths[17] < plain.label_depths[17]
-    greedy = Interpolation(lambda_prime=1e5, frequencies="greedy").tree(V, Y, max_leaf=1)
+    greedy = Interpolation(lambda_prime=1e5, frequencies="greedy").interpolated_tree(V, Y, max_leaf=1)
     assert not greedy.same_as(plain)
 
 
@@ -404,4 +404,4 @@ def test_wrong_arguments_are_refused(wrong, words):
 )
 def test_wrong_schemes_are_refused(wrong, words):
     with pytest.raises(ValueError, match=words):
-        Interpolation(**wrong).validate()
+        Interpolation(**wrong).check_interpolation()

@@ -1,49 +1,28 @@
-"""Searches of one tree that stop as soon as nothing can change the answer.
-
-No edge adds to the log score of a path, in float32 neither, so a node's score is a bound for all that is under it. Once
-k labels beat every open node, they are the best ones. Nodes and labels rank by keys: a log score and an id in an int64,
-the smaller the better, equal scores by the lower id. The order is total, so what is found does not depend on the way.
-"""
+"""Best-first search: the open node with the highest score is next, until no open node can change the best k labels."""
 
 import numpy as np
 from numba import njit
 
-from orchard.linear._ranking_kernels import pairs_room
-from orchard.linear._scoring_kernels import (
-    LOG_SIGMOID,
-    UNTIED,
-    hinge,
-    hits_of,
-    log_gain,
-    margins_alone,
-    margins_of_pairs,
-    scoring_room,
+from orchard.linear._best_label_kernels import (
+    ID,
+    LABELS,
+    NODES,
+    NOTHING_FOUND,
+    OPENED,
+    keep_best,
+    keep_labels,
+    key_of,
+    log_score_of,
+    write_best,
 )
-from orchard.linear._search_kernels import by_bundle, one_level_down, row_scales
+from orchard.linear._pair_kernels import add_pair, margins_by_bundle, pairs_room
+from orchard.linear._scoring_kernels import hits_of, log_gain, margins_alone, scoring_room
+from orchard.linear._search_kernels import row_scales
 from orchard.linear.bundles import MOST_OUTPUTS
 
-NOTHING_FOUND = np.int64(0x7FFFFFFFFFFFFFFF)  # worse than any key
-NODES, LABELS, OPENED = range(3)  # of a query: classifiers of nodes and of labels, bundles and leaves
-_ID = np.int64(0xFFFFFFFF)
 _HEAP = 256  # open nodes of a query for which there is room from the beginning
 _FEW = 16  # queries that are left go on alone
 _LEAVES_AHEAD = 4  # that a query among many takes at once: the more queries meet in a leaf, the cheaper it is
-
-
-# ---- keys
-
-
-@njit(nogil=True, cache=True)
-def key_of(log_score, number):
-    """Ascending keys are falling log scores; these are 0 or negative, so their sizes, as bits, are in order."""
-    size = np.float32(abs(log_score))
-    return np.int64(size.view(np.int32)) << 32 | np.int64(number)
-
-
-@njit(nogil=True, cache=True)
-def log_score_of(key):
-    bits = np.int32(key >> 32)
-    return -bits.view(np.float32)
 
 
 @njit(nogil=True, cache=True)
@@ -74,80 +53,6 @@ def drop_least(heap, size):
         place = child
     heap[place] = key
     return size
-
-
-# ---- labels
-
-
-@njit(nogil=True, cache=True)
-def keep_best(key, leaf, has_copies, node_depths, best_keys, best_leaves):
-    """Put a label in its place among the best k; a copy counts if it is better than the label's others.
-
-    best_keys : int64 (k,), ascending, NOTHING_FOUND at the end.  best_leaves : int64 (k,).
-    """
-    last = best_keys.size - 1
-    if key > best_keys[last]:
-        return
-    if has_copies:
-        for place in range(best_keys.size):
-            if best_keys[place] & _ID == key & _ID:
-                if best_keys[place] == key and node_depths[leaf] < node_depths[best_leaves[place]]:
-                    best_leaves[place] = leaf
-                if best_keys[place] <= key:
-                    return
-                last = place
-                break
-    place = last
-    while place > 0 and best_keys[place - 1] > key:
-        best_keys[place], best_leaves[place] = best_keys[place - 1], best_leaves[place - 1]
-        place -= 1
-    best_keys[place], best_leaves[place] = key, leaf
-
-
-@njit(nogil=True, cache=True)
-def largest_loss(log_score, worst):
-    """A label of a leaf with this log score ranks below the key `worst` if its edge loses more, rounding or not."""
-    if worst == NOTHING_FOUND:
-        return np.float32(np.inf)
-    bound = log_score_of(worst)
-    return np.float32(1.00001) * (log_score - bound) - np.float32(1e-6) * bound + np.float32(1e-30)
-
-
-@njit(nogil=True, cache=True)
-def keep_labels(leaf, log_score, margins, labels, combiner, has_copies, best_keys, best_leaves):
-    """The labels of a leaf with classifiers, whose margins are given, go among the best k. Returns how many there are.
-
-    Most lose too much, and one comparison says so; log σ(z) is less than z.
-    """
-    label_indptr, label_indices, node_depths = labels
-    first_label, n_labels = label_indptr[leaf], label_indptr[leaf + 1] - label_indptr[leaf]
-    worst, power = best_keys[-1], combiner % UNTIED
-    at_most = largest_loss(log_score, worst)
-    for number in range(n_labels):
-        margin = margins[number]
-        if (-margin if power == LOG_SIGMOID else hinge(margin, power)) > at_most:
-            continue
-        key = key_of(log_score + log_gain(margin, combiner), label_indices[first_label + number])
-        keep_best(key, leaf, has_copies, node_depths, best_keys, best_leaves)
-        if best_keys[-1] < worst:
-            worst = best_keys[-1]
-            at_most = largest_loss(log_score, worst)
-    return n_labels
-
-
-@njit(nogil=True, cache=True)
-def write_best(row, labels, best_keys, best_leaves, ids, scores, depths):
-    """Row `row` of ids, scores, depths; −1, −∞, NaN where fewer than k labels were found."""
-    for rank in range(best_keys.size):
-        key = best_keys[rank]
-        if key == NOTHING_FOUND:
-            ids[row, rank], scores[row, rank], depths[row, rank] = -1, -np.inf, np.nan
-        else:
-            ids[row, rank], scores[row, rank] = key & _ID, np.exp(log_score_of(key))
-            depths[row, rank] = labels[2][best_leaves[rank]]
-
-
-# ---- best-first
 
 
 @njit(nogil=True, cache=True)
@@ -220,7 +125,7 @@ def go_on_alone(
     margins = np.empty(128, np.float32)
     while not is_done(heap, size, best_keys, budget, asked):
         asked[OPENED] += 1
-        node, log_score = heap[0] & _ID, log_score_of(heap[0])
+        node, log_score = heap[0] & ID, log_score_of(heap[0])
         size = drop_least(heap, size)
         bundle = bundle_of[node]
         n_outputs = output_begins[bundle + 1] - output_begins[bundle]
@@ -268,8 +173,8 @@ def best_first(
     asked[first:last] = 0
 
     ahead = min(k, _LEAVES_AHEAD)
-    pairs, order, counts = pairs_room(n_queries, ahead, output_begins.size)
-    pair_bundles, pair_queries, pair_begins = pairs
+    pairs = pairs_room(n_queries, ahead, output_begins.size)
+    _, pair_queries, pair_begins = pairs[0]
     keys, margins = np.empty(n_queries * ahead, np.int64), np.empty(0, np.float32)
     waiting, n_waiting = np.arange(n_queries), n_queries  # queries that are not done
     while n_waiting > _FEW:
@@ -281,17 +186,15 @@ def best_first(
                 heaps[query], sizes[query], best_keys[query], budget, asked[first + query]
             ):
                 key = heaps[query, 0]
-                node = key & _ID
+                node = key & ID
                 is_inner = children[node] < children[node + 1]
                 bundle = bundle_of[node]
                 n_outputs = output_begins[bundle + 1] - output_begins[bundle]
                 if (is_inner and n_taken > 0) or sizes[query] + n_outputs > _HEAP:
                     break  # an inner node waits for the next round; a query with too many open nodes goes on alone
                 sizes[query] = drop_least(heaps[query], sizes[query])
-                keys[n_pairs], pair_bundles[n_pairs], pair_queries[n_pairs] = key, bundle, query
-                pair_begins[n_pairs] = n_margins
-                n_margins += n_outputs
-                n_pairs += 1
+                keys[n_pairs] = key
+                n_pairs, n_margins = add_pair(bundle, query, output_begins, pairs[0], n_pairs, n_margins)
                 n_taken += 1
                 if is_inner:
                     break
@@ -299,12 +202,9 @@ def best_first(
                 waiting[n_going_on] = query
                 n_going_on += 1
         n_waiting = n_going_on
-        by_bundle(pair_bundles, n_pairs, 0, counts, order)
-        if margins.size < n_margins:
-            margins = np.empty(n_margins, np.float32)
-        margins_of_pairs(X, first, pairs, order[:n_pairs], scales, weights, room, margins)
+        margins = margins_by_bundle(X, first, scales, pairs, n_pairs, n_margins, weights, room, margins)
         for pair in range(n_pairs):
-            query, node, log_score = pair_queries[pair], keys[pair] & _ID, log_score_of(keys[pair])
+            query, node, log_score = pair_queries[pair], keys[pair] & ID, log_score_of(keys[pair])
             own, found, told = (
                 margins[pair_begins[pair] :],
                 (best_keys[query], best_leaves[query]),
@@ -328,123 +228,3 @@ def best_first(
         go_on_alone(features, values, scales[query], memory, *how, heaps[query], sizes[query], *found, asked[row])
         write_best(row, labels, best_keys[query], best_leaves[query], ids, scores, depths)
     return -1
-
-
-# ---- the beam that ends early
-
-
-@njit(nogil=True, cache=True)
-def leads(children, nodes, log_scores, place, size):
-    """Whether there is a leaf in this place of a beam, better than all that follows and is not a leaf."""
-    if place >= size or children[nodes[place]] < children[nodes[place] + 1]:
-        return False
-    for other in range(place + 1, size):
-        if log_scores[other] < log_scores[place]:
-            break
-        if children[nodes[other]] < children[nodes[other] + 1]:
-            return False
-    return True
-
-
-@njit(nogil=True, cache=True)
-def adaptive_beam(
-    X, first, last, normalise, tree, labels, weights, combiner, has_copies, beam, ids, scores, depths, asked
-):
-    """The labels that a level-wise beam finds; a query leaves the tree as soon as nothing in its beam can change them.
-
-    Leaves at the head of a beam, better than all that is not a leaf, can never be pushed out of it: their labels are
-    scored at once, the best leaf first.  Arguments as in `best_first`.
-    """
-    children, _, bands, bundle_of, first_output = tree
-    label_indptr, label_indices, node_depths = labels
-    output_begins = weights[0]
-    n_queries, k = last - first, ids.shape[1]
-    scales = np.empty(n_queries, np.float32)
-    bad_row = row_scales(X, first, last, normalise, scales)
-    if bad_row >= 0:
-        return bad_row
-    room = scoring_room(X, first, last, weights)
-    best_keys, best_leaves = np.full((n_queries, k), NOTHING_FOUND), np.empty((n_queries, k), np.int64)
-    asked[first:last] = 0
-
-    nodes, log_scores = np.zeros((n_queries, beam), np.int32), np.zeros((n_queries, beam), np.float32)
-    sizes = np.ones(n_queries, np.int64)  # 0 for a query that is done
-    n_ranked = np.zeros(n_queries, np.int64)  # leaves at the head of the beam whose labels are among the found
-    begins = np.empty((n_queries, beam), np.int64)
-    scratch = np.empty(beam, np.float32), np.empty(beam, np.int64), np.empty(beam, np.int64)
-    pairs, order, counts = pairs_room(n_queries, beam, output_begins.size)
-    pair_bundles, pair_queries, pair_begins = pairs
-    margins = np.empty(0, np.float32)
-    for band in range(bands.size):
-        while True:  # a leaf of every query at a time
-            n_pairs, n_margins = 0, 0
-            for query in range(n_queries):
-                while leads(children, nodes[query], log_scores[query], n_ranked[query], sizes[query]):
-                    place = n_ranked[query]
-                    node, log_score = nodes[query, place], log_scores[query, place]
-                    if key_of(log_score, 0) >> 32 > best_keys[query, k - 1] >> 32:
-                        break
-                    n_ranked[query] += 1
-                    bundle = bundle_of[node]
-                    n_outputs = output_begins[bundle + 1] - output_begins[bundle]
-                    if n_outputs > 0:
-                        pair_bundles[n_pairs], pair_queries[n_pairs] = bundle, query
-                        pair_begins[n_pairs] = n_margins
-                        n_margins += n_outputs
-                        n_pairs += 1
-                        break
-                    key = key_of(log_score, label_indices[label_indptr[node]])
-                    keep_best(key, node, has_copies, node_depths, best_keys[query], best_leaves[query])
-                if n_ranked[query] < sizes[query]:
-                    best_left = key_of(log_scores[query, n_ranked[query]], 0)
-                    sizes[query] *= best_left >> 32 <= best_keys[query, k - 1] >> 32
-                else:
-                    sizes[query] = 0
-            if n_pairs == 0:
-                break
-            margins = _margins(X, first, scales, pairs, order, counts, n_pairs, n_margins, weights, room, margins)
-            for pair in range(n_pairs):
-                query = pair_queries[pair]
-                place = n_ranked[query] - 1
-                found = best_keys[query], best_leaves[query]
-                leaf, own = nodes[query, place], margins[pair_begins[pair] :]
-                asked[first + query, LABELS] += keep_labels(
-                    leaf, log_scores[query, place], own, labels, combiner, has_copies, *found
-                )
-        if band == bands.size - 1:
-            break
-        n_pairs, n_margins = 0, 0
-        for query in range(n_queries):
-            for place in range(n_ranked[query], sizes[query]):
-                node = nodes[query, place]
-                if children[node] < children[node + 1]:
-                    bundle = bundle_of[node]
-                    pair_bundles[n_pairs], pair_queries[n_pairs], pair_begins[n_pairs] = bundle, query, n_margins
-                    begins[query, place] = n_margins
-                    n_margins += output_begins[bundle + 1] - output_begins[bundle]
-                    n_pairs += 1
-        if n_pairs == 0:
-            continue
-        margins = _margins(X, first, scales, pairs, order, counts, n_pairs, n_margins, weights, room, margins)
-        for _ in range(bands[band], bands[band + 1]):
-            for query in range(n_queries):
-                if sizes[query] == 0:
-                    continue
-                for node in nodes[query, : sizes[query]]:
-                    asked[first + query, NODES] += children[node + 1] - children[node]
-                own = begins[query], nodes[query], log_scores[query], sizes[query : query + 1]
-                one_level_down((children, first_output), combiner, np.float32(1), margins, *own, scratch)
-    for query in range(n_queries):
-        write_best(first + query, labels, best_keys[query], best_leaves[query], ids, scores, depths)
-    return -1
-
-
-@njit(nogil=True, cache=True)
-def _margins(X, first, scales, pairs, order, counts, n_pairs, n_margins, weights, room, margins):
-    """`margins_of_pairs`, sorted by bundle; returns `margins`, or a larger array."""
-    if scales.size > 1:
-        by_bundle(pairs[0], n_pairs, 0, counts, order)
-    if margins.size < n_margins:
-        margins = np.empty(n_margins, np.float32)
-    margins_of_pairs(X, first, pairs, order[:n_pairs], scales, weights, room, margins)
-    return margins

@@ -3,8 +3,9 @@
 import numpy as np
 from numba import njit
 
-from orchard.linear._scoring_kernels import hits_of, log_gain, margins_alone, margins_of_pairs, scoring_room
-from orchard.linear._search_kernels import beam_search, by_bundle, insert_best, row_scales
+from orchard.linear._pair_kernels import add_pair, margins_by_bundle, pairs_room
+from orchard.linear._scoring_kernels import hits_of, log_gain, margins_alone, scoring_room
+from orchard.linear._search_kernels import beam_search, insert_best, row_scales
 
 MEAN, MAX, BEST_PATH = 0, 1, 2  # how several copies of a label become one
 SKIPPED = -1  # in place of where margins begin: there are none
@@ -32,14 +33,6 @@ def reach(X, first, last, normalise, tree, weights, combiner, discount, beam):
 
 
 @njit(nogil=True, cache=True)
-def pairs_room(n_queries, n_places, n_bundles):
-    """Memory for `margins_of_leaves`: (bundles, queries, begins of pairs; their order; counts, zeros)."""
-    n = n_queries * n_places
-    pairs = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    return pairs, np.arange(n), np.zeros(n_bundles + 1 if n_queries > 1 else 0, np.int64)
-
-
-@njit(nogil=True, cache=True)
 def margins_of_leaves(X, first, scoring, bundle_of, weights, beams, first_place, last_place, room, begins, margins):
     """The margins of the labels in the places first_place … last_place − 1 of every query's beam.
 
@@ -48,27 +41,17 @@ def margins_of_leaves(X, first, scoring, bundle_of, weights, beams, first_place,
     """
     scales, scoring_memory = scoring
     beam_nodes, _, beam_sizes = beams
-    pairs, order, counts = room
-    pair_bundles, pair_queries, pair_begins = pairs
     output_begins = weights[0]
     n_pairs, n_margins = 0, 0
     for query in range(beam_sizes.size):
         for place in range(first_place, min(last_place, beam_sizes[query])):
             bundle = bundle_of[beam_nodes[query, place]]
-            n_outputs = output_begins[bundle + 1] - output_begins[bundle]
-            if begins[query, place] == SKIPPED or n_outputs == 0:
+            if begins[query, place] == SKIPPED or output_begins[bundle] == output_begins[bundle + 1]:
                 begins[query, place] = SKIPPED
                 continue
-            pair_bundles[n_pairs], pair_queries[n_pairs], pair_begins[n_pairs] = bundle, query, n_margins
             begins[query, place] = n_margins
-            n_margins += n_outputs
-            n_pairs += 1
-    if beam_sizes.size > 1:
-        by_bundle(pair_bundles, n_pairs, 0, counts, order)
-    if margins.size < n_margins:
-        margins = np.empty(n_margins, np.float32)
-    margins_of_pairs(X, first, pairs, order[:n_pairs], scales, weights, scoring_memory, margins)
-    return margins
+            n_pairs, n_margins = add_pair(bundle, query, output_begins, room[0], n_pairs, n_margins)
+    return margins_by_bundle(X, first, scales, room, n_pairs, n_margins, weights, scoring_memory, margins)
 
 
 @njit(nogil=True, cache=True)

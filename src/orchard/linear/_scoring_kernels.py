@@ -40,7 +40,7 @@ from orchard.linear._solver_kernels import on_cache_lines
 
 SPREAD = 32  # lanes of a dense row, and room for the sums of one
 # How large things can be, the last of a model's arrays.
-MOST_ROWS, MOST_WORDS, MOST_INNER_OUTPUTS = range(3)
+MOST_ROWS, MOST_WORDS = range(2)
 HAS_EXPAND = "+avx512f" in get_host_cpu_features().split(",")  # see `lanes_dot_packed`
 # Combiner codes: a code p from 1 to 7 is the hinge to the power of p; p + UNTIED breaks its ties.
 LOG_SIGMOID, UNTIED = 0, 8

@@ -7,7 +7,8 @@ the other, while its weights are in the cache.
 import numpy as np
 from numba import njit
 
-from orchard.linear._scoring_kernels import MOST_INNER_OUTPUTS, log_gain, margins_of_pairs
+from orchard.linear._pair_kernels import margins_by_bundle, pairs_of_band, pairs_room
+from orchard.linear._scoring_kernels import log_gain
 
 _LARGEST_SCALE = 1e30  # a row that is shorter than all float32 can tell from zero is left as it is
 
@@ -30,23 +31,6 @@ def insert_best(score, item, n_best, best_scores, best_items):
     best_scores[place] = score
     best_items[place] = item
     return n_best
-
-
-@njit(nogil=True, cache=True)
-def by_bundle(bundles, n_pairs, first_bundle, counts, order):
-    """order[:n_pairs] = the pairs sorted by bundle, stable; counts : int64 zeros, more than there can be bundles."""
-    largest = 0
-    for pair in range(n_pairs):
-        number = bundles[pair] - first_bundle
-        counts[number + 1] += 1
-        largest = max(largest, number)
-    for number in range(largest + 1):
-        counts[number + 1] += counts[number]
-    for pair in range(n_pairs):
-        number = bundles[pair] - first_bundle
-        order[counts[number]] = pair
-        counts[number] += 1
-    counts[: largest + 2] = 0
 
 
 @njit(nogil=True, cache=True)
@@ -74,43 +58,25 @@ def beam_search(
     beam_nodes, beam_scores : int32, float32 (last − first, beam), receive the nodes and their log scores, best first.
     beam_sizes : int64 (last − first,).
     """
-    children, levels, bands, bundle_of, first_output = tree
+    children, _, bands, _, first_output = tree
     output_begins = weights[0]
     n_queries, beam = beam_nodes.shape
-    widest, most_outputs = 1, weights[-1][MOST_INNER_OUTPUTS]
-    for band in range(bands.size - 1):
-        widest = max(widest, levels[bands[band] + 1] - levels[bands[band]])
-    pair_bundles = np.empty(n_queries * beam, np.int64)
-    pair_queries = np.empty(n_queries * beam, np.int64)
-    pair_begins = np.empty(n_queries * beam, np.int64)
-    order = np.arange(n_queries * beam)
-    counts = np.zeros(widest + 1 if n_queries > 1 else 0, np.int64)
-    margins = np.empty(n_queries * min(beam, widest) * most_outputs, np.float32)
+    pairs = pairs_room(n_queries, beam, output_begins.size)
+    margins = np.empty(0, np.float32)
     begins = np.empty((n_queries, beam), np.int64)  # of the margins of the bundle that a node of the beam is in
     scratch = np.empty(beam, np.float32), np.empty(beam, np.int64), np.empty(beam, np.int64)
 
     beam_sizes[:] = 1
     beam_nodes[:, 0] = 0
     beam_scores[:, 0] = 0
+    all_places = np.zeros(n_queries, np.int64)
     for band in range(bands.size - 1):
         if bands[band] >= n_levels:
             break
-        n_pairs, n_margins = 0, 0
-        for query in range(n_queries):
-            for place in range(beam_sizes[query]):
-                node = beam_nodes[query, place]
-                if children[node] < children[node + 1]:  # not a leaf, so the top of a bundle: bands begin here
-                    bundle = bundle_of[node]
-                    pair_bundles[n_pairs], pair_queries[n_pairs], pair_begins[n_pairs] = bundle, query, n_margins
-                    begins[query, place] = n_margins
-                    n_margins += output_begins[bundle + 1] - output_begins[bundle]
-                    n_pairs += 1
+        n_pairs, n_margins = pairs_of_band(tree, output_begins, beam_nodes, all_places, beam_sizes, pairs[0], begins)
         if n_pairs == 0:
             break
-        if n_queries > 1:
-            by_bundle(pair_bundles, n_pairs, bundle_of[levels[bands[band]]], counts, order)
-        pairs = (pair_bundles, pair_queries, pair_begins)
-        margins_of_pairs(X, first, pairs, order[:n_pairs], scales, weights, room, margins)
+        margins = margins_by_bundle(X, first, scales, pairs, n_pairs, n_margins, weights, room, margins)
         for _ in range(bands[band], min(bands[band + 1], n_levels)):
             for query in range(n_queries):
                 one_level_down(

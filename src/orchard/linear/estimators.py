@@ -282,7 +282,7 @@ class Parabel(TreeEstimator):
 
 
 @dataclass(eq=False, repr=False)
-class InterpolatedParabel(Parabel):
+class InterpolatedParabel(Interpolation, Parabel):
     """Parabel over a tree between balanced 2-means and Fano coding (labeltrees §5.1), one of them.
 
     lambda_prime : 0 is Parabel's own tree; the larger, the higher stand frequent labels.
@@ -291,24 +291,18 @@ class InterpolatedParabel(Parabel):
     """
 
     n_trees: int = 1
-    lambda_prime: float = 0.0
-    gamma: float = 0.1
-    frequencies: str = "marginal"
-    sharpness: float = 1.0
-    route: str = "weighted"
-    renormalise: str = "node"
     n_splits: int = 2
 
     TREE_PARAMETERS = (*Parabel.TREE_PARAMETERS, *(field.name for field in fields(Interpolation)), "n_splits")
 
     def _check_parameters(self):
         super()._check_parameters()
-        Interpolation.of(self)
+        self.check_interpolation()
 
     def _grow(self, X, Y, rngs):
-        embeddings, scheme = pifa(X, Y, "parabel", self.n_jobs), Interpolation.of(self)
+        embeddings = pifa(X, Y, "parabel", self.n_jobs)
         how = {"max_leaf": self.max_leaf, "tolerance": self.kmeans_tolerance, "n_jobs": self.n_jobs}
-        trees = [scheme.tree(embeddings, Y, seed=rng, **how) for rng in rngs]
+        trees = [self.interpolated_tree(embeddings, Y, seed=rng, **how) for rng in rngs]
         if self.n_splits == 2:
             return trees
         return [with_more_children(tree, self.n_splits, label_frequencies(Y)) for tree in trees]

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numba import typeof
 
 from orchard.linear._layout_kernels import N_ROWS, unpack
-from orchard.linear._scoring_kernels import MOST_INNER_OUTPUTS, MOST_ROWS, MOST_WORDS
+from orchard.linear._scoring_kernels import MOST_ROWS, MOST_WORDS
 from orchard.linear.bundles import Bundles, outputs_of_nodes
 from orchard.trees.label_tree import LabelTree
 
@@ -69,10 +69,9 @@ class TreeModel:
         """The arrays that the search kernels take: (inner tree, labels, weights)."""
         tree, bundles = self.tree, self.bundles
         heads = self.bundle_tables[:-1][np.diff(self.bundle_tables) > 0]
-        most = np.empty(3, np.int64)
+        most = np.empty(2, np.int64)
         most[MOST_ROWS] = self.tables[heads + N_ROWS].max(initial=0)
         most[MOST_WORDS] = np.diff(self.bundle_words).max()
-        most[MOST_INNER_OUTPUTS] = bundles.n_outputs[bundles.of_node[~tree.is_leaf]].max(initial=0)
         return (
             (tree.children, tree.levels, bundles.bands, bundles.of_node, bundles.first_output),
             (tree.label_indptr, tree.label_indices, tree.depth),

@@ -7,7 +7,13 @@ from functools import lru_cache
 import numpy as np
 import scipy.sparse as sp
 
-from orchard.linear import _best_first_kernels, _ranking_kernels, _scoring_kernels, _search_kernels
+from orchard.linear import (
+    _adaptive_kernels,
+    _best_first_kernels,
+    _ranking_kernels,
+    _scoring_kernels,
+    _search_kernels,
+)
 from orchard.linear._scoring_kernels import LOG_SIGMOID, UNTIED
 from orchard.linear.inputs import check_parameter, csr_arrays
 from orchard.linear.model import TreeModel
@@ -157,7 +163,7 @@ def stopping_early(
     if settings.strategy == "best-first":
         kernel, limit = _best_first_kernels.best_first, NO_LIMIT if settings.budget is None else settings.budget
     else:
-        kernel, limit = _best_first_kernels.adaptive_beam, beam
+        kernel, limit = _adaptive_kernels.adaptive_beam, beam
 
     def chunk(first, last):
         rows = arrays, first, last, settings.normalise

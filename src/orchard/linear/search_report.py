@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from orchard.linear._best_first_kernels import LABELS, NODES
+from orchard.linear._best_label_kernels import LABELS, NODES
 from orchard.linear._report_kernels import reached_of_rows
 from orchard.linear.bundles import outputs_of_nodes
 from orchard.linear.model import TreeModel

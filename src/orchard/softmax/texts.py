@@ -19,7 +19,7 @@ TREES = ("huffman", "fano", "interpolated")
 
 
 @dataclass(eq=False, repr=False)
-class TextSoftmax(HierarchicalSoftmax):
+class TextSoftmax(Interpolation, HierarchicalSoftmax):
     """fastText with a label tree of one's own (labeltrees §5.2); its defaults are the settings of §5.4.2.
 
     tree : 'huffman', as fastText has it, 'fano', or 'interpolated' between 2-means and Fano coding, one label a leaf.
@@ -30,12 +30,6 @@ class TextSoftmax(HierarchicalSoftmax):
     """
 
     tree: str = "huffman"
-    lambda_prime: float = 0.0
-    gamma: float = 0.1
-    frequencies: str = "marginal"
-    sharpness: float = 1.0
-    route: str = "weighted"
-    renormalise: str = "node"
     min_count: int = 2
     word_ngrams: int = 2
     bucket: int = 2_000_000
@@ -52,7 +46,7 @@ class TextSoftmax(HierarchicalSoftmax):
         if self.tree == "fano":
             return [fano_label_tree(label_frequencies(Y))]
         how = {"max_leaf": 1, "seed": np.random.default_rng([self.random_state, 0]), "n_jobs": self.n_jobs}
-        return [Interpolation.of(self).tree(pifa(X, Y, n_jobs=self.n_jobs), Y, **how)]
+        return [self.interpolated_tree(pifa(X, Y, n_jobs=self.n_jobs), Y, **how)]
 
     def fit(self, X, Y, trees: list[LabelTree] | None = None) -> "TextSoftmax":
         """Train on texts, a list of strings, or on X (n, d), and on Y (n, n_labels).
@@ -87,7 +81,7 @@ class TextSoftmax(HierarchicalSoftmax):
         super()._check_parameters()
         if self.tree not in TREES:
             raise ValueError(f"tree must be one of {', '.join(TREES)}, not {self.tree!r}")
-        Interpolation.of(self)
+        self.check_interpolation()
         self._word_ngrams()._check_parameters()
 
 

@@ -1,12 +1,13 @@
 """Label trees between balanced 2-means, λ = 0, and Fano coding, λ = 2 (labeltrees §4)."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from orchard.data.statistics import label_frequencies
+from orchard.parameters import Parameters
 from orchard.trees import bisection
 from orchard.trees._numbering import frequencies
 from orchard.trees.bisection import bisected
@@ -30,10 +31,11 @@ def lambda_of(lambda_prime: float) -> float:
     return 2.0 if np.isinf(lambda_prime) else 2 * lambda_prime / (1 + lambda_prime)
 
 
-@dataclass(frozen=True)
-class Interpolation:
+@dataclass(eq=False, repr=False)
+class Interpolation(Parameters):
     """Where between 2-means and Fano coding a tree stands, and which of the paper's schemes it follows.
 
+    Estimators over such trees inherit these parameters.
     lambda_prime : λ′, see `lambda_of`.  gamma, route, renormalise : see `interpolated_label_tree`.
     frequencies : how f̃ is made, 'marginal' (Algorithm 2) or 'greedy' (Algorithm 1).
     sharpness : of the marginal f̃, see `marginal_frequencies`.
@@ -46,12 +48,8 @@ class Interpolation:
     route: str = "weighted"
     renormalise: str = "node"
 
-    @classmethod
-    def of(cls, estimator) -> "Interpolation":
-        """That of an estimator with parameters of these names."""
-        return cls(**{field.name: getattr(estimator, field.name) for field in fields(cls)}).validate()
-
-    def validate(self) -> "Interpolation":
+    def check_interpolation(self) -> None:
+        """Refuse what makes no sense, naming the parameter."""
         lambda_of(self.lambda_prime)
         if not 0 <= self.gamma < np.inf:
             raise ValueError(f"gamma must be at least 0, not {self.gamma}")
@@ -62,14 +60,15 @@ class Interpolation:
         for name, known in {"frequencies": FREQUENCIES, "route": ROUTES, "renormalise": RENORMALISED}.items():
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} must be one of {', '.join(known)}, not {getattr(self, name)!r}")
-        return self
 
-    def tree(self, embeddings: sp.csr_matrix, Y: sp.csr_matrix, contexts: ArrayLike | None = None, **how) -> LabelTree:
+    def interpolated_tree(
+        self, embeddings: sp.csr_matrix, Y: sp.csr_matrix, contexts: ArrayLike | None = None, **how
+    ) -> LabelTree:
         """The tree over the labels of Y (n, n_labels), whose rows are asked for with the frequencies `contexts` (n,).
 
         how : max_leaf, seed, n_jobs …, see `interpolated_label_tree`.
         """
-        self.validate()
+        self.check_interpolation()
         f = label_frequencies(Y, contexts)
         if self.frequencies == "greedy":
             f_tilde = greedy_frequencies(Y, contexts)
@@ -147,7 +146,7 @@ def interpolated_label_tree(
         raise ValueError(f"max_leaf must be at least 1, not {max_leaf}")
     if not 0 <= lam <= 2:
         raise ValueError(f"lam must be between 0 and 2, not {lam}")
-    Interpolation(gamma=gamma, route=route, renormalise=renormalise).validate()
+    Interpolation(gamma=gamma, route=route, renormalise=renormalise).check_interpolation()
     splitting = _HalvesOfWeight(f, f_tilde, lam, gamma, max_leaf, route, renormalise)
     return LabelTree.from_partitions(
         *bisected(embeddings, splitting, seed, tolerance * (1 - lam / 2), max_iterations, n_jobs)
