@@ -66,7 +66,8 @@ def tradeoff_figure(artefact: dict, scores: list[dict], outputs, costs: dict[str
     shown = [
         (dataset, metric, *cost) for dataset in datasets for metric in artefact["metrics"] for cost in costs.items()
     ]
-    figure, axes = new_panels(len(shown))
+    of_dataset = len(shown) // len(datasets)
+    figure, axes = new_panels(len(shown), columns=3 if of_dataset == 3 else 2)
     records = []
     for panel, (dataset, metric, cost, axis) in zip(axes, shown, strict=True):
         k = metric.partition("@")[2]
