@@ -6,7 +6,7 @@ import pytest
 
 from orchard.report.rows import resolve_rows
 from orchard.report.scores import Measured
-from orchard.report.tradeoff_claims import FAILS, HOLDS, UNCLEAR, Point, claims_table, less_depth
+from orchard.report.tradeoff_claims import FAILS, HOLDS, NEARLY_FAILS, NEARLY_HOLDS, Point, claims_table, less_depth
 from orchard.report.tradeoff_figures import tradeoff_figure
 
 GRID = [0, 1, 6]
@@ -114,7 +114,8 @@ def test_a_small_lambda_must_keep_the_precision_and_lose_depth(small, expected, 
     ("differences", "expected", "told"),
     [
         ((0.5, 0.1, 0.3), HOLDS, "P@1 +0.30 ± 0.20"),
-        ((-0.5, 0.3, 0.1), UNCLEAR, "P@1 −0.03 ± 0.42"),
+        ((-0.3, 0.5, 0.1), NEARLY_HOLDS, "P@1 +0.10 ± 0.40"),
+        ((-0.5, 0.3, 0.1), NEARLY_FAILS, "P@1 −0.03 ± 0.42"),
         ((-0.5, -0.3, -0.4), FAILS, "P@1 −0.40 ± 0.10"),
     ],
 )
@@ -136,7 +137,8 @@ def test_a_loss_is_judged_by_its_spread_over_the_seeds(differences, expected, to
     verdicts = {row[0]: row[-1] for row in table.rows}
     assert verdicts["small λ > 0 lowers depth@1 and loses no P@1"] == expected
     assert told in table.rows[0][3]
-    greedy = {HOLDS: FAILS, UNCLEAR: UNCLEAR, FAILS: HOLDS}[expected]  # here a loss is what the paper says
+    # Here a loss is what the paper says, and one within the spread is none.
+    greedy = {HOLDS: FAILS, NEARLY_HOLDS: FAILS, NEARLY_FAILS: NEARLY_FAILS, FAILS: HOLDS}[expected]
     assert verdicts["greedy f̃ has lower P@3 than marginal f̃"] == greedy
 
 

@@ -54,6 +54,17 @@ def test_an_interpolated_tree_is_taken_from_features_for_texts():
         model.predict_topk(X)
 
 
+def test_fit_builds_the_tree_that_build_trees_does():
+    """From the features as they are, though training takes each of them as a word."""
+    rng = np.random.default_rng(5)
+    values = sp.csr_matrix(rng.random((60, 12)) * (rng.random((60, 12)) < 0.4))
+    many = sp.csr_matrix(rng.random((60, 30)) < 0.1, dtype=np.float32)
+    model = TextSoftmax(tree="interpolated", lambda_prime=0.5, **QUICK)
+    (tree,) = model.build_trees(values, many)
+    assert model.fit(values, many).tree_.same_as(tree)
+    assert not model.build_trees(values.sign(), many)[0].same_as(tree)  # what each of them as a word would give
+
+
 def test_unknown_n_grams_count_in_the_mean():
     """As many as known words: the text is half as sure, as in fastText; unknown words are not counted at all."""
     model = TextSoftmax(tree="huffman", **QUICK).fit(TEXTS, Y)

@@ -47,12 +47,15 @@ def test_frequencies_of_a_case_worked_by_hand():
 
 
 def test_greedy_and_marginal_differ_where_a_frequent_label_has_lost_its_contexts():
-    """{0, 1} twice, {0}, {1, 2} twice, {2}: 1 takes four; then 0 and 2 have one each, not what the marginals say."""
-    Y = sp.csr_matrix(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 1, 1], [0, 1, 1], [0, 0, 1]]))
-    np.testing.assert_array_equal(greedy_frequencies(Y), [1, 4, 1])
-    tilted = sp.csr_matrix(np.array([[1, 1, 0], [1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 0, 0]]))  # f = (4, 3, 2)
-    np.testing.assert_array_equal(greedy_frequencies(tilted), [4, 1, 0])
-    np.testing.assert_array_equal(marginal_frequencies(tilted), [4, 1, 0])
+    """1 takes five contexts, which leaves 0 and 2 with one and two of their four.
+
+    Of {2, 3} greedy then asks 3, which still has all of its three; the marginals ask 2, which had four.
+    """
+    contexts = [{0, 1}] * 3 + [{0}] + [{1, 2}] * 2 + [{2, 3}] * 2 + [{3}]
+    Y = sp.csr_matrix(np.array([[label in context for label in range(4)] for context in contexts], dtype=float))
+    np.testing.assert_array_equal(label_frequencies(Y), [4, 5, 4, 3])
+    np.testing.assert_array_equal(greedy_frequencies(Y), [1, 5, 0, 3])
+    np.testing.assert_array_equal(marginal_frequencies(Y), [1, 5, 2, 1])
 
 
 @untimed

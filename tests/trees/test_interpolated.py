@@ -178,10 +178,8 @@ def bisect_in_numpy(V, weights, similarity, bonus, seeds, tolerance):
         centres = np.array([weights[side_of] @ V[side_of] for side_of in (plus, ~plus)])
 
 
-@untimed
-@given(st.integers(0, 100_000), st.integers(2, 60), st.floats(0, 2), st.booleans())
-def test_a_weighted_bisection_agrees_with_numpy(seed, n, lam, by_difference):
-    """Both ways of alternating (the dots with both centres, or with their difference) are the plain one."""
+def bisect_both_ways(seed, n, lam, by_difference):
+    """(side PLUS, objective) of the kernels, then of numpy."""
     V, f, f_tilde = labels(seed, n)
     weights = (combined_frequencies(f, f_tilde, lam) * n).astype(np.float32)
     similarity, bonus = np.float32(1 - lam / 2), np.float32(max(lam - 1, 0) / n)
@@ -194,8 +192,25 @@ def test_a_weighted_bisection_agrees_with_numpy(seed, n, lam, by_difference):
     matrix = V.indptr.astype(np.int64), V.indices, V.data, np.arange(n)
     objective, _ = alternate(*matrix, side, new_side, target, tolerance, 100, np.zeros((V.shape[1], 2), np.float32))
     dense = V.toarray().astype(float)
-    _, expected = bisect_in_numpy(dense, weights.astype(float), float(similarity), float(bonus), seeds, tolerance)
-    # A tie that rounding decides may lead elsewhere, so the objective is compared, not every side.
+    expected = bisect_in_numpy(dense, weights.astype(float), float(similarity), float(bonus), seeds, tolerance)
+    return (new_side == _kernels.PLUS, objective), expected
+
+
+@pytest.mark.parametrize("by_difference", [False, True])
+@pytest.mark.parametrize("lam", [0.3, 0.9, 1.0, 1.5, 1.9])
+def test_a_weighted_bisection_is_that_of_numpy(lam, by_difference):
+    """Both ways of alternating (the dots with both centres, or with their difference), to the last label."""
+    for seed in range(12):
+        (side, objective), (expected_side, expected) = bisect_both_ways(seed, 40, lam, by_difference)
+        np.testing.assert_array_equal(side, expected_side)
+        assert objective == pytest.approx(expected, rel=1e-6)
+
+
+@untimed
+@given(st.integers(0, 100_000), st.integers(2, 60), st.floats(0, 2), st.booleans())
+def test_a_weighted_bisection_is_as_good_as_that_of_numpy(seed, n, lam, by_difference):
+    """Anything goes in: a tie that rounding decides may lead elsewhere, but not far."""
+    (_, objective), (_, expected) = bisect_both_ways(seed, n, lam, by_difference)
     assert objective == pytest.approx(expected, rel=0.05, abs=1e-3)
 
 
@@ -346,8 +361,20 @@ def test_the_tree_depends_on_the_seed_and_not_on_the_threads(monkeypatch):
     assert trees[0].same_as(trees[1]) and trees[0].same_as(trees[2])
     monkeypatch.setattr(bisection, "MANY_ENTRIES", 0)
     together = [interpolated_label_tree(V, f, f_tilde, 0.9, max_leaf=20, seed=2, n_jobs=n_jobs) for n_jobs in (1, 2, 5)]
-    assert together[0].same_as(together[1]) and together[0].same_as(together[2])
+    assert all(tree.same_as(trees[0]) for tree in together)
     assert not trees[0].same_as(interpolated_label_tree(V, f, f_tilde, 0.9, max_leaf=20, seed=3))
+
+
+def test_the_embeddings_that_were_given_stay_as_they_are(monkeypatch):
+    """Large nodes, and two copies on the way down, of which the second is written over the first."""
+    for name, value in {"MANY_ENTRIES": 0, "FEW_FEATURES": 0, "SMALL_NODE": 1000, "LEVELS_PER_COPY": 2}.items():
+        monkeypatch.setattr(bisection, name, value)
+    V, f, f_tilde = labels(4, 900, n_features=60)
+    before = V.copy()
+    interpolated_label_tree(V, f, f_tilde, 0.9, max_leaf=5, seed=2)
+    balanced_label_tree(V, 5, seed=2)
+    for name in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(getattr(V, name), getattr(before, name))
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.1])

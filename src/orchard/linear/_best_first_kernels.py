@@ -190,7 +190,7 @@ def best_first(
                 is_inner = children[node] < children[node + 1]
                 bundle = bundle_of[node]
                 n_outputs = output_begins[bundle + 1] - output_begins[bundle]
-                if (is_inner and n_taken > 0) or sizes[query] + n_outputs > _HEAP:
+                if is_inner and (n_taken > 0 or sizes[query] + n_outputs > _HEAP):
                     break  # an inner node waits for the next round; a query with too many open nodes goes on alone
                 sizes[query] = drop_least(heaps[query], sizes[query])
                 keys[n_pairs] = key

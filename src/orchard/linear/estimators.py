@@ -285,7 +285,7 @@ class Parabel(TreeEstimator):
 class InterpolatedParabel(Interpolation, Parabel):
     """Parabel over a tree between balanced 2-means and Fano coding (labeltrees §5.1), one of them.
 
-    lambda_prime : 0 is Parabel's own tree; the larger, the higher stand frequent labels.
+    lambda_prime : 0 splits as Parabel does (D53); the larger, the higher stand frequent labels.
     gamma, frequencies, sharpness, route, renormalise : the scheme, see `Interpolation`.
     n_splits : children of a node; above 2, those of the binary tree come up, the most frequent first.
     """

@@ -14,7 +14,8 @@ from orchard.report.tables import Table
 
 SMALL = 1  # λ′ up to here is 'small λ > 0': by way of weighted 2-means, before f̃ has a say
 DEPTHS = "depth@1", "depth@3", "depth@5"
-HOLDS, UNCLEAR, FAILS = "reproduced", "not reproduced: within the spread over seeds", "not reproduced"
+HOLDS, FAILS = "reproduced", "not reproduced"
+NEARLY_HOLDS, NEARLY_FAILS = (f"{verdict}, within the spread over seeds" for verdict in (HOLDS, FAILS))
 
 
 @dataclass(frozen=True)
@@ -101,10 +102,12 @@ def less_depth(curve: Curve, up_to: float) -> tuple[str, dict[str, float], str]:
     shares = {f"{name} (%)": 100 * (others[at][name] / start[name] - 1) for name in DEPTHS}
     depths = ", ".join(f"{name} {start[name]:.2f} → {others[at][name]:.2f}" for name in DEPTHS)
     told = f"λ′ = {at:g}: P@1 {gain}, {depths} ({signed(shares['depth@1 (%)'])} % at 1)"
-    if others[at]["depth@1"] >= start["depth@1"] or gain.mean < -gain.spread:
+    if others[at]["depth@1"] >= start["depth@1"]:
         verdict = FAILS
+    elif kept:
+        verdict = HOLDS if gain.mean >= gain.spread else NEARLY_HOLDS
     else:
-        verdict = HOLDS if kept else UNCLEAR
+        verdict = FAILS if gain.mean < -gain.spread else NEARLY_FAILS
     return told, {"λ′": at, "P@1": gain.mean, "spread of P@1": gain.spread} | shares, verdict
 
 
@@ -123,7 +126,7 @@ def _worse(weighted: Curve, other: Curve, beyond: float) -> tuple[str, dict[str,
     numbers |= {"beaten": lost, "beats": won, "points": len(places)}
     if precision.mean >= 0 or lost <= won:
         return told, numbers, FAILS
-    return told, numbers, HOLDS if precision.mean < -precision.spread else UNCLEAR
+    return told, numbers, HOLDS if precision.mean < -precision.spread else NEARLY_FAILS
 
 
 def _beaten(curve: Curve, by: Curve, places: list[float]) -> int:

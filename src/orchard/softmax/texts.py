@@ -55,7 +55,6 @@ class TextSoftmax(Interpolation, HierarchicalSoftmax):
         """
         self._check_parameters()
         is_text = _are_texts(X)
-        X = X if is_text else _ones(X)
         if trees is None:
             if is_text and self.tree == "interpolated":
                 raise ValueError(
@@ -63,7 +62,7 @@ class TextSoftmax(Interpolation, HierarchicalSoftmax):
                 )
             trees = self.build_trees(sp.csr_matrix((len(X), 1)) if is_text else X, Y)
         self.ngrams_ = self._word_ngrams() if is_text else None
-        return super().fit(self.ngrams_.fit_transform(X) if is_text else X, Y, trees)
+        return super().fit(self.ngrams_.fit_transform(X) if is_text else _ones(X), Y, trees)
 
     def predict_topk(self, X, k: int = 5, return_depths: bool = False):
         """As `HierarchicalSoftmax.predict_topk`, for what it was trained on: texts or features."""

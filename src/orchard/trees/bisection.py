@@ -99,7 +99,7 @@ def bisected(
                 old = matrix
                 *matrix, widths = _in_node_order(pool, (*matrix, n_features), spare, order, level, n_jobs)
                 first_of_width = level[:-1]
-                spare = old[1:3] if old[2] is not rows.data else None
+                spare = None if old[2] is rows.data else old[1:3]  # what the caller gave stays as it is
                 rows_of_matrix, order = rows_of_matrix[order], np.arange(n)
             targets = splitting.targets(rows_of_matrix[order], level)
             seeds = _two_distinct(rng, np.diff(level))
@@ -112,9 +112,9 @@ def bisected(
             arguments = *matrix, width_of_node, order, level, splits & ~large, targets, seeds, *rule, cuts
             others = _submit_pieces(pool, _kernels.split_nodes, arguments, splits.size, 16 * n_jobs)
             for node, start in starting.items():
-                rows = order[level[node] : level[node + 1]]
-                side = _alternate_together(pool, matrix, rows, *start.result(), rule, n_jobs)
-                cuts[node] = level[node] + _kernels.part(rows, side)
+                members = order[level[node] : level[node + 1]]
+                side = _alternate_together(pool, matrix, members, *start.result(), rule, n_jobs)
+                cuts[node] = level[node] + _kernels.part(members, side)
             for job in others:
                 job.result()
             begins = np.column_stack([level[:-1], cuts])

@@ -18,7 +18,7 @@ def greedy_frequencies(Y: sp.csr_matrix, contexts: ArrayLike | None = None) -> n
 
     Again and again the label with the largest frequency gets it, and the contexts that have this label count no more.
     Ties go to the lower label id. The next label is looked for lazily: frequencies only fall, so a label on top of the
-    heap with a frequency that still holds is the one; all in all O(entries of Y · log n_labels), not O(n_labels²).
+    heap with a frequency that still holds is the one, and only labels that come to the top are counted anew.
     """
     Y = sp.csr_matrix(Y)
     p = _checked(contexts, Y)
@@ -31,7 +31,8 @@ def marginal_frequencies(Y: sp.csr_matrix, contexts: ArrayLike | None = None, sh
 
     Ties go to the lower label id.
     sharpness : between 0 and 1; below 1 it is the smooth mixture that the appendix describes, sharpness · f̃ +
-        (1 − sharpness) · f, in which 0 means that a context speaks for all of its labels.
+        (1 − sharpness) · f: a context adds p_i to its most frequent label and (1 − sharpness) · p_i to each of its
+        others. 0 is f itself.
     """
     if not 0 <= sharpness <= 1:
         raise ValueError(f"sharpness must be between 0 and 1, not {sharpness}")

@@ -25,7 +25,7 @@ LARGE_SHARE = 1 / 8  # of the entries of a level
 
 
 def lambda_of(lambda_prime: float) -> float:
-    """λ = 2λ′ / (1 + λ′), which the paper's grids are evenly spread in (§5.4.3); λ′ = ∞ is λ = 2."""
+    """λ = 2λ′ / (1 + λ′), in which the paper gives its grids (§5.4.3); λ′ = ∞ is λ = 2."""
     if not lambda_prime >= 0:
         raise ValueError(f"λ′ must be at least 0, not {lambda_prime}")
     return 2.0 if np.isinf(lambda_prime) else 2 * lambda_prime / (1 + lambda_prime)

@@ -14,7 +14,7 @@ def with_more_children(tree: LabelTree, n_splits: int, weights: ArrayLike) -> La
 
     weights : non-negative (n_labels,), such as frequencies; a node weighs as much as the labels under it. Of equally
     heavy ones the earlier node goes first, so that balanced trees of equal weights lose whole levels. A child whose own
-    children would be too many stays. Siblings keep their order.
+    children would be too many stays. Those from nearer the root stand first among siblings.
     """
     weights = frequencies("weights", weights, tree.n_labels)
     if n_splits < 2:
