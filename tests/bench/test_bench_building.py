@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from bench import run, settings, tree_building
 from bench.engines.orchard import small_problem
 from bench.tree_building import Job
+from orchard.report.tables import write_table
 
 
 def record(job, balanced, edition, **slower):
@@ -27,7 +28,7 @@ def test_every_tree_is_built_and_timed(tmp_path):
     assert found["n_labels"] == Y.shape[1]
 
 
-def test_the_table_holds_every_tree_to_the_bar(monkeypatch):
+def test_the_table_holds_every_tree_to_the_bar(monkeypatch, tmp_path):
     """Medians of the ratios, repetition by repetition; what is above the bar is marked."""
     monkeypatch.setattr(tree_building, "edition", lambda: "engine/now")
     jobs = [Job("amazon-67k-sim", repetition) for repetition in (1, 2, 3)]
@@ -39,6 +40,8 @@ def test_the_table_holds_every_tree_to_the_bar(monkeypatch):
     assert lines["balanced"][4] == "2.00" and lines["balanced"][8] == ""
     assert all(len(row) == len(table.header) for row in table.rows)
     assert {row[3] for row in table.records} >= {"_s", "_s of"}
+    write_table(table, tmp_path / "table.csv", tmp_path / "table.md")
+    assert "| amazon-67k-sim |" in (tmp_path / "table.md").read_text(encoding="utf-8")
 
 
 def test_the_plan_has_both_sizes_and_both_numbers_of_threads():

@@ -15,7 +15,7 @@ class Table:
 
     title: str
     header: list[str]
-    rows: list[list[str]]
+    rows: list[list[str | int]]
     notes: list[str] = field(default_factory=list)
     record_header: list[str] = field(default_factory=list)
     records: list[list] = field(default_factory=list)
@@ -36,9 +36,9 @@ def write_table(table: Table, csv_path, markdown_path) -> None:
 
 def _markdown(table: Table) -> str:
     header = [_escape(cell) for cell in table.header]
-    rows = [[_escape(cell) for cell in row] for row in table.rows]
+    rows = [[_escape(str(cell)) for cell in row] for row in table.rows]
     widths = [max(3, *(len(row[i]) for row in [header, *rows])) for i in range(len(header))]
-    columns = list(zip(*table.rows, strict=True))
+    columns = list(zip(*rows, strict=True))
     numeric = [any(column) and all(map(_is_numeric, column)) for column in columns]
 
     def line(cells):
