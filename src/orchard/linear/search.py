@@ -145,7 +145,7 @@ def topk(
     is_simple = len(models) == 1 and not has_copies
     are_alike = not has_copies and all(model.search_type == models[0].search_type for model in models)
     at_once = are_alike and len(models) <= MOST_TREES_AT_ONCE
-    in_chunks(one_tree if is_simple else several_trees, n, _chunk(models, beam), n_jobs)
+    in_chunks(one_tree if is_simple else several_trees, n, _chunk(n, models, beam), n_jobs)
     return results
 
 
@@ -169,11 +169,8 @@ def stopping_early(
         rows = arrays, first, last, settings.normalise
         _refuse(kernel(*rows, *model.for_search, combiner, model.has_copies, limit, *results))
 
-    if n == 1:  # how large a chunk can be takes longer to find out than some queries
-        chunk(0, 1)
-    else:
-        at_once = QUERIES_IN_ROUNDS if settings.strategy == "best-first" else n
-        in_chunks(chunk, n, min(at_once, _chunk([model], beam)), n_jobs)
+    at_once = QUERIES_IN_ROUNDS if settings.strategy == "best-first" else n
+    in_chunks(chunk, n, min(at_once, _chunk(n, [model], beam)), n_jobs)
     return results
 
 
@@ -209,7 +206,7 @@ def beams(
             sizes[first:last],
         )
 
-    in_chunks(chunk, n, _chunk([model], settings.beam), n_jobs)
+    in_chunks(chunk, n, _chunk(n, [model], settings.beam), n_jobs)
     return nodes, scores, sizes
 
 
@@ -239,8 +236,10 @@ def _label_scratch(n_labels: int) -> tuple[np.ndarray, ...]:
     return _of_thread.scratch
 
 
-def _chunk(models: list[TreeModel], beam: int) -> int:
-    """How many queries a thread takes at once; few where the scores of large leaves would fill the memory."""
+def _chunk(n: int, models: list[TreeModel], beam: int) -> int:
+    """How many of n queries a thread takes at once; few where the scores of large leaves would fill the memory."""
+    if n <= 1:  # finding out takes as long as a small query
+        return 1
     leaves, labels = max(model.tree.n_leaves for model in models), max(model.bundles.most_outputs for model in models)
     beam = min(beam, leaves)
     return max(1, min(QUERIES_OF_A_LEAF * leaves // beam, SCORES_AT_ONCE // max(1, labels * beam)))
