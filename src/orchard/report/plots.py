@@ -14,6 +14,7 @@ from orchard.files import atomic_file
 BLUE, ORANGE, PURPLE, GREY = "#0072B2", "#E69F00", "#CC79A7", "#777777"
 GREEN, RED = "#009E73", "#D55E00"
 
+LEGEND_SIZE, LEGEND_COLUMNS, LEGEND_MARK = 7, 3, 9  # points, at most, letters that a mark and its margins take
 STYLE = {
     "axes.grid": True,
     "axes.spines.right": False,
@@ -23,7 +24,7 @@ STYLE = {
     "figure.constrained_layout.use": True,
     "font.size": 8,
     "grid.alpha": 0.3,
-    "legend.fontsize": 7,
+    "legend.fontsize": LEGEND_SIZE,
     "legend.frameon": False,
     "lines.linewidth": 1.5,
     "svg.fonttype": "none",
@@ -32,7 +33,6 @@ STYLE = {
     "ytick.labelsize": 7,
 }
 TITLE_SIZE, NOTE_SIZE = 9, 6  # points
-LEGEND_COLUMNS = 3
 PANEL_WIDTH, PANEL_HEIGHT = 3.3, 2.4  # inches: one column of a paper
 
 
@@ -49,8 +49,12 @@ def new_panels(count: int, columns: int = 2):
 
 def wrapped(text: str, figure, size: float) -> str:
     """A text in as many lines as it takes to fit into the width of a figure; size : of the font, in points."""
+    return textwrap.fill(text, letters_per_line(figure, size))
+
+
+def letters_per_line(figure, size: float) -> int:
     letter = 0.55 * size  # as wide as letters are on average, and some more
-    return textwrap.fill(text, int(72 * figure.get_figwidth() / letter))
+    return int(72 * figure.get_figwidth() / letter)
 
 
 def explain(figure, panel, title: str, notes: list[str]) -> None:
@@ -59,10 +63,12 @@ def explain(figure, panel, title: str, notes: list[str]) -> None:
     told = "\n".join(wrapped(note, figure, NOTE_SIZE) for note in notes)
     figure.suptitle(title, fontsize=TITLE_SIZE)
     handles, labels = panel.get_legend_handles_labels()
-    legend = figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), LEGEND_COLUMNS))
+    widest = max(map(len, labels)) + LEGEND_MARK  # in letters
+    columns = max(1, min(len(labels), LEGEND_COLUMNS, letters_per_line(figure, LEGEND_SIZE) // widest))
+    legend = figure.legend(handles, labels, loc="outside lower center", ncols=columns)
     legend.set_title(told, prop={"size": NOTE_SIZE})
     legend.get_title().set_color(GREY)
-    n_rows = -(-len(labels) // LEGEND_COLUMNS)
+    n_rows = -(-len(labels) // columns)
     points = (1 + title.count("\n")) * TITLE_SIZE + (1 + n_rows + told.count("\n")) * NOTE_SIZE
     figure.set_figheight(figure.get_figheight() + 1.3 * points / 72)
 

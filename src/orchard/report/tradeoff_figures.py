@@ -164,6 +164,8 @@ def _draw(panel, points: list[Point], front: list[Point]) -> None:
         zorder=0,
     )
     panel.margins(0.08, 0.15)
+    lowest, highest = panel.get_ylim()
+    panel.set_ylim(lowest - 0.12 * (highest - lowest), highest)  # room for a sentence below the points
 
 
 def _tell_values(panel, points: list[Point], color: str) -> None:
