@@ -1,7 +1,10 @@
 # Two commands do everything, set-up included:  make reproduce-all   make test
 SCALE ?= demo
+# NEURAL=no leaves PyTorch out: the artefacts that need it then say so, and show what is published.
+NEURAL ?= yes
 VENV := .venv
 READY := $(VENV)/.ready
+REQUIREMENTS := requirements.txt $(if $(filter no,$(NEURAL)),,requirements-neural.txt)
 BIN := $(VENV)/bin
 
 # A Python that is new enough and can make virtual environments; PYTHON=... names another one.
@@ -17,10 +20,11 @@ help:
 	@echo "make bench                the engine beside its peers, about two hours and three quarters (BENCH=--quick: minutes)"
 	@echo "make lint                 ruff, snakefmt, snakemake --lint (make format repairs)"
 	@echo "make clean                forget the virtual environment (results/ stays)"
+	@echo "NEURAL=no                 with any of these: set up without PyTorch, which takes gigabytes on some systems"
 
 setup: $(READY)
 
-$(READY): requirements.txt pyproject.toml
+$(READY): requirements.txt requirements-neural.txt pyproject.toml
 	@for python in $(CANDIDATES); do \
 		if "$$python" -c "$(IS_FIT)" 2>/dev/null; then found=$$python; break; fi; \
 	done; \
@@ -28,9 +32,9 @@ $(READY): requirements.txt pyproject.toml
 		echo "Orchard needs Python 3.11 or newer with its venv module (tried: $(CANDIDATES)); install one, or name it: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)" >&2; \
 		exit 1; \
 	fi; \
-	echo "Setting up $(VENV) with $$("$$found" --version) (once; a minute or two)"; \
+	echo "Setting up $(VENV) with $$("$$found" --version) (once; some minutes)"; \
 	"$$found" -m venv --clear $(VENV) && \
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt && \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix --requirement ,$(REQUIREMENTS)) && \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -1,16 +1,18 @@
 """Configuration, checked before anything runs; paths; wildcards."""
 
+import re
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from orchard.config import check, did_you_mean, load_checked, load_folder, load_yaml, method_named, pick
 from orchard.config import with_backbones, with_sweeps
 from orchard.data.readers import module_of
-from orchard.data.registry import load_registry, own_editions
+from orchard.data.registry import load_encoders, load_registry, own_editions
 from orchard.errors import ConfigError
 from orchard.methods import OVERLAPPING, NotImportable, make_overlap, match_recipe, recipe_name, tree_recipe
 from orchard.provenance import source_hash
-from orchard.report.rows import methods_of, resolve_rows, runs_of
+from orchard.report.rows import methods_of, resolve_rows, runs_of, without
 
 
 configfile: "config/config.yaml"
@@ -19,17 +21,32 @@ configfile: "config/config.yaml"
 check(config, load_yaml("config/schemas/config.schema.yaml"), "config/config.yaml or --config")
 
 DATASETS = load_registry("config/datasets", "config/schemas/dataset.schema.yaml")
+ENCODERS = load_encoders("config/encoders", "config/schemas/encoder.schema.yaml", DATASETS)
 METHODS = with_backbones(with_sweeps(load_folder("config/methods", "config/schemas/method.schema.yaml")))
 PAPERS = ("eagle", "disentangle", "labeltrees", "otseq2set")
-ARTEFACTS = {
-    paper: load_checked(f"config/papers/{paper}/artefacts.yaml", "config/schemas/artefacts.schema.yaml")
-    for paper in PAPERS
-}
+NEURAL = {name for name, method in METHODS.items() if method.get("estimator", "").startswith("orchard.neural.")}
+HAS_TORCH = find_spec("torch") is not None
+NO_TORCH = "PyTorch is not installed (`pip install -r requirements-neural.txt`)"
+
+
+def load_artefacts(path):
+    """The artefacts of a paper; without PyTorch the rows that need it are not run, and say so."""
+    artefacts = load_checked(path, "config/schemas/artefacts.schema.yaml")
+    if HAS_TORCH:
+        return artefacts
+    return {name: without(entry, NEURAL, NO_TORCH) if "rows" in entry else entry for name, entry in artefacts.items()}
+
+
+ARTEFACTS = {paper: load_artefacts(f"config/papers/{paper}/artefacts.yaml") for paper in PAPERS}
 SCALE = config["scale"]
 SHOWN = "own-data" if "datasets" in config else SCALE
 ARTEFACT_FOLDER = f"results/artefacts/{SHOWN}"
 LOG_FOLDER = f"results/logs/artefacts/{SHOWN}"
 BENCHMARK_FOLDER = f"results/benchmarks/artefacts/{SHOWN}"
+
+
+# Methods that learn from groups, by their names; all others are runs of another kind.
+LEARNING_FROM_GROUPS = "|".join(sorted(re.escape(name) for name, method in METHODS.items() if "search" in method))
 
 
 wildcard_constraints:
@@ -216,19 +233,60 @@ def tree_code(wildcards):
     return code_of("tree.py", [recipe_named(wildcards)["estimator"].rpartition(".")[0]], NOT_FOR_TREES)
 
 
-def raw_files(wildcards):
-    """Generated data has no raw files."""
-    return f"results/raw/{wildcards.dataset}/source.json" if "files" in dataset_config(wildcards) else []
+def fetched_config(wildcards):
+    """Data sets and encoders are fetched alike."""
+    return pick("data set or encoder", wildcards.dataset, DATASETS | ENCODERS)
+
+
+def fetched_files(wildcards):
+    return {key: value for key, value in fetched_config(wildcards).items() if key == "files"}
 
 
 def own_file_editions(wildcards):
     """A user's own file is copied anew when it was edited."""
-    return own_editions(wildcards.dataset, dataset_config(wildcards), f"results/raw/{wildcards.dataset}")
+    return own_editions(wildcards.dataset, fetched_config(wildcards), f"results/raw/{wildcards.dataset}")
+
+
+def raw_files(wildcards):
+    """A data set's own files, or those of another one; generated and bundled data has none."""
+    dataset = dataset_config(wildcards)
+    owner = wildcards.dataset if "files" in dataset else dataset.get("files_of")
+    return f"results/raw/{owner}/source.json" if owner else []
+
+
+def encoder_files(wildcards):
+    """Only sentences need an encoder."""
+    encoder = dataset_config(wildcards)["reader"].get("encoder")
+    return f"results/raw/{encoder}/source.json" if encoder else []
+
+
+def encoder_part(wildcards):
+    """Which class with which parameters encodes the sentences of a data set; nothing if there are none."""
+    encoder = ENCODERS.get(dataset_config(wildcards)["reader"].get("encoder"), {})
+    return {key: encoder[key] for key in ("encoder", "parameters") if key in encoder}
+
+
+def prepare_config(wildcards):
+    """What a prepared data set depends on, beside code and files."""
+    keys = ("title", "simulated", "propensity", "reader", "statistics")
+    encoder = encoder_part(wildcards)
+    return dataset_part(*keys)(wildcards) | ({"encoder": encoder} if encoder else {})
 
 
 def reader_code(wildcards):
-    """Readers are found by name: an edit of one re-runs the data sets that it reads, and no others."""
-    return code_of("prepare.py", [module_of(dataset_config(wildcards))])
+    """Readers and encoders are found by name: an edit of one re-runs the data sets that it reads, and no others."""
+    modules = [module_of(dataset_config(wildcards))]
+    if encoder := encoder_part(wildcards):
+        modules.append(encoder["encoder"].rpartition(".")[0])
+    try:
+        return code_of("prepare.py", modules)
+    except (ModuleNotFoundError, SyntaxError) as error:
+        raise ConfigError(f"config/datasets/{wildcards.dataset}.yaml: reader: {error}")
+
+
+def prepare_memory_mb(wildcards):
+    """An encoder is a network, and comes with the library that runs it."""
+    return memory_mb(wildcards) + (1000 if encoder_part(wildcards) else 0)
 
 
 def estimator_code(wildcards):
@@ -300,6 +358,12 @@ def training_memory_mb(wildcards):
     return 500 + 1200 * imputes + int((16 * rows * features + 24 * min(train_rows * labels * features, dense)) / 1e6)
 
 
+def dense_memory_mb(wildcards):
+    """A guess for networks: all rows dense, and copies of them for label embeddings and validation, 40 bytes an entry."""
+    rows, *_ = registered_sizes(wildcards)
+    return 1000 + int(40e-6 * rows * dataset_config(wildcards)["statistics"].get("n_features", 512))
+
+
 def registered_sizes(wildcards):
     """(rows, training rows, features per row, labels per row), as far as the registry knows them."""
     statistics, reader = dataset_config(wildcards)["statistics"], dataset_config(wildcards)["reader"]
@@ -322,10 +386,21 @@ def prepare_threads(wildcards):
 def shown_datasets(paper, artefact):
     """The data sets that an artefact shows at this scale, or those that the user asked for instead."""
     names = config.get("datasets", ARTEFACTS[paper][artefact]["datasets"][SCALE])
-    names = names.split(",") if isinstance(names, str) else names
+    names = [first_at_hand(name) for name in (names.split(",") if isinstance(names, str) else names)]
     for name in names:
         pick("data set", name, DATASETS)
     return names
+
+
+def first_at_hand(names):
+    """Of `a | b` the first whose raw files were fetched before, for whatever reason, and else the last."""
+    *preferred, last = names.split(" | ")
+    fetched = (name for name in preferred if Path(raw_folder(name), "source.json").is_file())
+    return next(fetched, last)
+
+
+def raw_folder(name):
+    return f"results/raw/{pick('data set', name, DATASETS).get('files_of', name)}"
 
 
 def measured_data(paper, artefact):

@@ -3,7 +3,7 @@ localrules:
 
 
 rule fetch:
-    """Bring a data set's raw files from the first of its sources that has them, and verify them."""
+    """Bring the raw files of a data set (or encoder) from the first of its sources that has them, and verify them."""
     output:
         "results/raw/{dataset}/source.json",
     log:
@@ -17,7 +17,7 @@ rule fetch:
         mem_mb=1000,
     params:
         # Neither the code nor the sources: they say how the files are got, these what they are. Downloads are large.
-        files=dataset_part("files"),
+        files=fetched_files,
         own_editions=own_file_editions,
     script:
         "../workflow_scripts/fetch.py"
@@ -27,6 +27,7 @@ rule prepare:
     """Turn raw files into the canonical form, and check its statistics against the registered ones."""
     input:
         raw=raw_files,
+        encoder=encoder_files,
     output:
         directory("results/data/{dataset}"),
     log:
@@ -37,9 +38,9 @@ rule prepare:
         "../environment.yml"
     threads: prepare_threads
     resources:
-        mem_mb=memory_mb,
+        mem_mb=prepare_memory_mb,
     params:
         code=reader_code,
-        config=dataset_part("title", "simulated", "propensity", "reader", "statistics"),
+        config=prepare_config,
     script:
         "../workflow_scripts/prepare.py"

@@ -316,6 +316,153 @@ rule:
 
 
 rule:
+    """Accuracy of Deep-MIML, EAGLE-0 and EAGLE on groups of instances, published and measured (eagle, Table 3)."""
+    name:
+        "eagle-table3"
+    input:
+        scores=measured_scores("eagle", "table3"),
+        published="config/papers/eagle/published/table3.csv",
+    output:
+        **artefact_outputs("eagle", "table3"),
+    log:
+        f"{LOG_FOLDER}/eagle-table3.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/eagle-table3.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("scores_table.py"),
+        artefact=artefact_part("eagle", "table3", "title", "metrics", "rows", "order", "notes"),
+    script:
+        "../workflow_scripts/scores_table.py"
+
+
+rule:
+    """Batch size and learning rate of Deep-MIML, published and measured (eagle, Table 6)."""
+    name:
+        "eagle-table6"
+    input:
+        scores=searched_scores("eagle", "table6"),
+        published="config/papers/eagle/published/table6.csv",
+    output:
+        **artefact_outputs("eagle", "table6"),
+    log:
+        f"{LOG_FOLDER}/eagle-table6.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/eagle-table6.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("search_table.py"),
+        artefact=artefact_part("eagle", "table6", "title", "notes") | ({} if HAS_TORCH else {"not_run": NO_TORCH}),
+    script:
+        "../workflow_scripts/search_table.py"
+
+
+rule:
+    """Label embeddings that EAGLE learns from groups of pictures, as pictures (eagle, Figure 5)."""
+    name:
+        "eagle-fig5"
+    input:
+        embeddings=shown_embeddings("eagle", "fig5"),
+    output:
+        **artefact_outputs("eagle", "fig5"),
+    log:
+        f"{LOG_FOLDER}/eagle-fig5.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/eagle-fig5.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("embedding_figure.py"),
+        artefact=artefact_part("eagle", "fig5", "title", "notes"),
+    script:
+        "../workflow_scripts/embedding_figure.py"
+
+
+rule:
+    """The same by group size and iterations (eagle, Figure 10)."""
+    name:
+        "eagle-fig10"
+    input:
+        embeddings=shown_embeddings("eagle", "fig10"),
+    output:
+        **artefact_outputs("eagle", "fig10"),
+    log:
+        f"{LOG_FOLDER}/eagle-fig10.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/eagle-fig10.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("embedding_figure.py"),
+        artefact=artefact_part("eagle", "fig10", "title", "notes"),
+    script:
+        "../workflow_scripts/embedding_figure.py"
+
+
+rule:
+    """What readings of the loss that the paper leaves open give for large groups (eagle, section 7.3)."""
+    name:
+        "eagle-readings"
+    input:
+        scores=measured_scores("eagle", "readings"),
+    output:
+        **artefact_outputs("eagle", "readings"),
+    log:
+        f"{LOG_FOLDER}/eagle-readings.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/eagle-readings.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("scores_table.py"),
+        artefact=artefact_part("eagle", "readings", "title", "metrics", "rows", "notes"),
+    script:
+        "../workflow_scripts/scores_table.py"
+
+
+rule:
+    """Accuracy against the size of groups, labels known as a list or as a set (beyond eagle)."""
+    name:
+        "eagle-groups"
+    input:
+        scores=measured_scores("eagle", "groups"),
+        published="config/papers/eagle/published/table3.csv",
+    output:
+        **artefact_outputs("eagle", "groups"),
+    log:
+        f"{LOG_FOLDER}/eagle-groups.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/eagle-groups.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("group_figure.py"),
+        artefact=artefact_part("eagle", "groups", "title", "metrics", "rows", "chance", "notes"),
+    script:
+        "../workflow_scripts/group_figure.py"
+
+
+rule:
     """Every artefact of 'Extreme Multi-label Classification from Aggregated Labels'."""
     name:
         "eagle"

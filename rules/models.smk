@@ -60,6 +60,8 @@ rule run:
         "results/logs/run/{dataset}/{variant}/{method}/seed-{seed}.log",
     benchmark:
         "results/benchmarks/run/{dataset}/{variant}/{method}/seed-{seed}.tsv"
+    wildcard_constraints:
+        method=rf"(?!({LEARNING_FROM_GROUPS})/)[A-Za-z0-9][A-Za-z0-9._+@-]*",
     conda:
         "../environment.yml"
     threads: 2

@@ -11,7 +11,7 @@ rule aggregate:
         "results/benchmarks/aggregate/{dataset}/{grouping}/seed-{seed}.tsv"
     conda:
         "../environment.yml"
-    threads: 2
+    threads: lambda wildcards: 2 if wildcards.grouping.startswith("clustered") else 1
     resources:
         mem_mb=memory_mb,
     params:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchard.config import check, did_you_mean, load_folder, load_yaml, method_named, pick, with_backbones, with_sweeps
-from orchard.data.registry import load_registry
+from orchard.data.registry import load_encoders, load_registry
 from orchard.errors import ConfigError
 from orchard.latency import SEARCHES
 from orchard.report.published import read_published
@@ -93,9 +93,10 @@ def test_every_configuration_file_of_the_project_is_valid():
         check(artefacts, load_yaml(SCHEMAS / "artefacts.schema.yaml"), paper)
         for artefact in artefacts.values():
             for names in artefact.get("datasets", {}).values():
-                assert set(names) <= set(datasets), paper
-    for name, dataset in datasets.items():
-        assert dataset["simulated"] or "sources" in dataset or "by_hand" in dataset, f"{name}: nowhere to get it from"
+                assert {one for name in names for one in name.split(" | ")} <= set(datasets), paper
+    encoders = load_encoders(config / "encoders", SCHEMAS / "encoder.schema.yaml", datasets)
+    for name, entry in (datasets | encoders).items():
+        assert "files" not in entry or "sources" in entry or "by_hand" in entry, f"{name}: nowhere to get it from"
 
 
 def test_a_misspelt_option_of_an_overlap_is_refused_for_a_data_set_too():

@@ -84,6 +84,25 @@ def test_agrees_with_the_plain_implementation(seed, iterations, step):
     assert (impute_labels(X, Y1, Y2, iterations, step) != expected_Y.tocsr()).nnz == 0
 
 
+@given(st.integers(0, 10_000), st.sampled_from([0, 1, 20]), st.sampled_from([0.01, 1.0, 300.0]))
+def test_rows_as_they_are_agree_with_the_plain_implementation(seed, iterations, scale):
+    """Algorithm 1 does not ask for unit rows; a common scale of all samples changes nothing."""
+    X, Y1, Y2 = random_problem(seed)
+    X = sp.csr_matrix(X)
+    X = X.multiply(np.random.default_rng(seed).uniform(0.2, 1, (X.shape[0], 1))).tocsr()
+    longest = np.sqrt(X.multiply(X).sum(axis=1).max()) if X.nnz else 1.0
+    _, expected = eagle(X / longest, Y1, Y2, iterations)
+    embeddings = label_embeddings(scale * X, Y1, Y2, iterations, unit_samples=False).toarray()
+    np.testing.assert_allclose(embeddings, expected, atol=1e-5)
+
+
+def test_long_samples_speak_louder_where_rows_are_taken_as_they_are():
+    X, Y1, Y2 = np.diag([3.0, 1.0]), np.ones((2, 1)), np.ones((1, 1))
+    lengths = label_embeddings(X, Y1, Y2, iterations=0, unit_samples=False).toarray()
+    np.testing.assert_allclose(lengths, [[0.9486833, 0.3162278]], rtol=1e-6)
+    np.testing.assert_allclose(label_embeddings(X, Y1, Y2, iterations=0).toarray(), [[0.5**0.5] * 2], rtol=1e-6)
+
+
 @pytest.mark.parametrize("lowest", [0.0, -0.5])
 @pytest.mark.parametrize("step", [0.1, 1.0])
 @pytest.mark.parametrize("iterations", [3, 30])

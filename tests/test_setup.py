@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 
 def make_with(path: Path, *arguments) -> subprocess.CompletedProcess:
     """Run make in a folder of its own, with nothing on PATH but `path`."""
-    for name in ("Makefile", "requirements.txt", "pyproject.toml"):
+    for name in ("Makefile", "requirements.txt", "requirements-neural.txt", "pyproject.toml"):
         shutil.copy(ROOT / name, path.parent)
     for tool in ("sh", "echo", "touch"):
         (path / tool).symlink_to(shutil.which(tool))
@@ -46,14 +46,19 @@ def test_the_version_check_accepts_this_python():
     assert subprocess.run([sys.executable, "-c", check]).returncode == 0
 
 
-def test_requirements_are_exact_and_name_no_index():
-    lines = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if not line.startswith("#")]
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-neural.txt"])
+def test_requirements_are_exact_and_name_no_index(name):
+    lines = [line for line in (ROOT / name).read_text().splitlines() if not line.startswith("#")]
     assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[0-9][A-Za-z0-9.]*", line) for line in lines)
 
 
 def test_every_dependency_of_the_package_is_pinned():
     import tomllib
 
-    pinned = {line.partition("==")[0].lower() for line in (ROOT / "requirements.txt").read_text().splitlines()}
-    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    assert {re.match(r"[\w-]+", dependency)[0] for dependency in dependencies} <= pinned
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for name, dependencies in (
+        ("requirements.txt", project["dependencies"]),
+        ("requirements-neural.txt", project["optional-dependencies"]["neural"]),
+    ):
+        pinned = {line.partition("==")[0].lower() for line in (ROOT / name).read_text().splitlines()}
+        assert {re.match(r"[\w-]+", dependency)[0] for dependency in dependencies} <= pinned, name

@@ -8,6 +8,13 @@ with job(snakemake.log[0], snakemake.threads):
 
     dataset = load_dataset(snakemake.input.data)
     names = snakemake.wildcards
-    Y1, Y2 = aggregate(dataset.X_train, dataset.Y_train, names.grouping, int(names.seed), snakemake.threads)
+    Y1, Y2 = aggregate(
+        dataset.X_train,
+        dataset.Y_train,
+        names.grouping,
+        int(names.seed),
+        n_jobs=snakemake.threads,
+        groups=dataset.groups_train,
+    )
     save_csr(snakemake.output.Y1, Y1)
     save_csr(snakemake.output.Y2, Y2)

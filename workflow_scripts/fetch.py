@@ -1,4 +1,4 @@
-"""Bring a data set's raw files from the first of its sources that has them."""
+"""Bring the raw files of a data set or of a sentence encoder from the first of its sources that has them."""
 
 from pathlib import Path
 
@@ -9,4 +9,6 @@ with job(snakemake.log[0]) as log:
     from orchard.data.sources import fetch
 
     name = snakemake.wildcards.dataset
-    fetch(name, load_yaml(f"config/datasets/{name}.yaml"), Path(snakemake.output[0]).parent, log=log.info)
+    # Not a parameter of the rule: a new source is no reason to fetch again.
+    path = next(path for kind in ("datasets", "encoders") if (path := Path(f"config/{kind}/{name}.yaml")).is_file())
+    fetch(name, load_yaml(path), Path(snakemake.output[0]).parent, log=log.info)

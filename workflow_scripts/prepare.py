@@ -8,8 +8,11 @@ with job(snakemake.log[0], snakemake.threads) as log:
     from orchard.data.prepare import prepare
 
     name = snakemake.wildcards.dataset
-    raw_folder = Path(snakemake.input[0]).parent if snakemake.input else None  # generated data has none
-    statistics = prepare(name, snakemake.params.config, raw_folder, snakemake.output[0])
+    # Generated and bundled data has no raw files, most data sets have no encoder.
+    raw_folder, encoder_folder = (
+        Path(record).parent if record else None for record in (snakemake.input.raw, snakemake.input.encoder)
+    )
+    statistics = prepare(name, snakemake.params.config, raw_folder, snakemake.output[0], encoder_folder)
     log.info(
         "%s: %d + %d samples, %d features, %d labels",
         name,

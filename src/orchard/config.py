@@ -41,13 +41,20 @@ def load_yaml(path):
         raise ConfigError(f"{path}{line}: {getattr(error, 'problem', None) or error}") from None
 
 
-def check(value, schema: dict, path) -> None:
-    """Raise a ConfigError that names every wrong key of `value` under the JSON schema `schema`."""
+def check(value, schema: dict, path, schema_folder="") -> None:
+    """Raise a ConfigError that names every wrong key of `value` under the JSON schema `schema`.
+
+    The schema may refer to parts of others in `schema_folder`: {$ref: "dataset.schema.yaml#/properties/files"}.
+    """
     import jsonschema
+    from referencing import Registry
+    from referencing.jsonschema import DRAFT202012
 
     if value is None:
         raise ConfigError(f"{path}: the file is empty")
-    problems = [_describe(error) for error in jsonschema.Draft202012Validator(schema).iter_errors(value)]
+    others = Registry(retrieve=lambda name: DRAFT202012.create_resource(load_yaml(Path(schema_folder) / name)))
+    validator = jsonschema.Draft202012Validator(schema, registry=others)
+    problems = [_describe(error) for error in validator.iter_errors(value)]
     if problems:
         raise ConfigError("\n".join(f"{path}: {problem}" for problem in sorted(problems)))
 
@@ -86,7 +93,7 @@ def _kinds(alternatives: list[dict]) -> list[str]:
 def load_checked(path, schema_path):
     """Read a YAML file and check it against the schema (itself a YAML file)."""
     value = load_yaml(path)
-    check(value, load_yaml(schema_path), path)
+    check(value, load_yaml(schema_path), path, Path(schema_path).parent)
     return value
 
 
@@ -98,7 +105,7 @@ def load_folder(folder, schema_path) -> dict[str, dict]:
         raise ConfigError(f"{path}: only files whose name ends in .yaml are read; rename it")
     for path in sorted(Path(folder).glob("*.yaml")):
         contents[path.stem] = load_yaml(path)
-        check(contents[path.stem], schema, path)
+        check(contents[path.stem], schema, path, Path(schema_path).parent)
     return contents
 
 

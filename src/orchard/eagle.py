@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from orchard import _eagle_kernels as kernels
 from orchard.linear.inputs import check_parameter, checked_incidence, checked_X, refuse_not_finite
 from orchard.threads import cancelling, n_threads
-from orchard.trees.embeddings import pifa, unit_rows
+from orchard.trees.embeddings import pifa, row_norms, unit_rows
 
 PIECES_PER_THREAD = 8
 
@@ -59,14 +59,23 @@ def impute_labels(
     return Y
 
 
-def label_embeddings(X, Y1, Y2, iterations: int = 20, step: float = 0.1, n_jobs: int | None = None) -> sp.csr_matrix:
+def label_embeddings(
+    X, Y1, Y2, iterations: int = 20, step: float = 0.1, unit_samples: bool = True, n_jobs: int | None = None
+) -> sp.csr_matrix:
     """The label embeddings that `impute_labels` compares samples with: e_T of Algorithm 1, CSR float32 (L, d).
 
     A unit row for every label; empty for one without samples, or whose samples cancel out. With groups of one sample
     they are Parabel's (Eq. 1).
+    unit_samples : whether samples are compared by their cosine, as `impute_labels` does it; else the rows of X are
+        taken as they are. Rows that sum up to zero, such as centred pictures, no longer do once each has unit length,
+        and what remains draws the embeddings of all labels of large groups to it.
     """
-    problem = _Problem.checked(X, Y1, Y2, iterations, step, centre=False)
-    return pifa(problem.X, problem.coefficients(n_threads(n_jobs)), "parabel", n_jobs)
+    check_parameter("unit_samples", unit_samples, bool)
+    problem = _Problem.checked(X, Y1, Y2, iterations, step, centre=False, unit_samples=unit_samples)
+    coefficients = problem.coefficients(n_threads(n_jobs))
+    if not unit_samples:  # `pifa` lets every sample speak with unit length; the length that it has comes with these
+        coefficients = (sp.diags(row_norms(problem.X)) @ coefficients).tocsr()
+    return pifa(problem.X, coefficients, "parabel", n_jobs)
 
 
 def checked_groups(X, Y1, Y2) -> tuple[sp.csr_matrix, sp.csr_matrix, sp.csr_matrix]:
@@ -84,7 +93,7 @@ def checked_groups(X, Y1, Y2) -> tuple[sp.csr_matrix, sp.csr_matrix, sp.csr_matr
 
 @dataclass(frozen=True)
 class _Problem:
-    """Unit rows X, the samples of every group, the groups of every label: what the kernels read.
+    """X, its rows no longer than 1, the samples of every group, the groups of every label: what the kernels read.
 
     Samples are numbered by their groups: a group's rows lie side by side, and memory is read in longer pieces.
     """
@@ -97,7 +106,7 @@ class _Problem:
     rule: tuple[int, float, float]  # T, λ, a bound of the distance of two rows
 
     @classmethod
-    def checked(cls, X, Y1, Y2, iterations, step, centre) -> "_Problem":
+    def checked(cls, X, Y1, Y2, iterations, step, centre, unit_samples=True) -> "_Problem":
         """Refuse what makes no sense before any work starts."""
         check_parameter("iterations", iterations, int)
         check_parameter("step", step, float)
@@ -111,7 +120,7 @@ class _Problem:
         order = _by_group(samples)
         place = np.empty(order.size, np.int32)
         place[order] = np.arange(order.size)
-        X = unit_rows(X[order], copy=False)
+        X = unit_rows(X[order], copy=False) if unit_samples else _at_most_unit(X[order])
         return cls(
             X,
             order,
@@ -205,6 +214,13 @@ def _mean_products(X: sp.csr_matrix, centre: bool) -> tuple[np.ndarray, float]:
     return products, float(np.square(mean).sum())  # BLAS would round by its number of threads
 
 
+def _at_most_unit(X: sp.csr_matrix) -> sp.csr_matrix:
+    """X in units of its longest row: Algorithm 1 does not see the unit, the kernels' tolerances are made for it."""
+    X = sp.csr_matrix(X)
+    X.data /= row_norms(X).max(initial=0) if X.nnz else 1
+    return X
+
+
 def _diameter(X: sp.csr_matrix) -> float:
-    """No two unit rows are farther apart than this; float32 rounds, hence the last digit."""
+    """No two rows of length 1 or less are farther apart than this; float32 rounds, hence the last digit."""
     return (np.sqrt(2) if X.data.min(initial=0) >= 0 else 2.0) + 1e-5

@@ -2,11 +2,7 @@
 
 import inspect
 import logging
-import platform
-import resource
-import sys
 import time
-from importlib.metadata import version
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +11,7 @@ from orchard.data.store import Dataset
 from orchard.errors import OrchardError, OversizedModel
 from orchard.metrics import expected_depth, propensities, score_report
 from orchard.shared_trees import timed_trees
+from orchard.surroundings import surroundings
 from orchard.timing import compilation
 
 KS = (1, 3, 5)
@@ -62,12 +59,8 @@ def run(
         "seconds": seconds | ({} if trees is None else {"tree": tree_seconds}),
         "compile_seconds": compiled["seconds"],
         "ms_per_sample": None if oversized else 1000 * (predicted - fitted) / dataset.X_test.shape[0],
-        "peak_rss_mb": _peak_rss_mb(),
         "model_mb": estimator.model_bytes_ / 2**20 if has_size else None,
-        "threads": threads,
-        "versions": {"python": platform.python_version()}
-        | {package: version(package) for package in ("orchard-xmc", "numpy", "scipy", "numba", "scikit-learn")},
-        "machine": {"system": platform.system(), "processor": platform.machine()},
+        **surroundings(threads),
     }
     metrics = None if oversized else _score(dataset, estimator, *found)  # after the memory was looked at
     return metrics, cost
@@ -110,9 +103,3 @@ def _depth_report(depths: np.ndarray | None) -> dict[str, float]:
         logger.warning("no expected depth: nothing was found for %d of the samples", lost)
         return {}
     return {f"depth@{k}": expected_depth(depths, k) for k in KS}
-
-
-def _peak_rss_mb() -> float:
-    # Linux counts in kilobytes, macOS in bytes.
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20

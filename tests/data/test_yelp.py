@@ -2,9 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
+from sentence_double import WordSum
 
-from orchard.data.readers.yelp import count_sentences, read
+from orchard.data.readers.yelp import read
+from orchard.data.sentences import split_sentences
 from orchard.errors import FormatError
 
 OPTIONS = {
@@ -16,6 +19,7 @@ OPTIONS = {
     "n_train": 6,
     "n_validation": 2,
     "n_test": 4,
+    "encoder": WordSum(None),
 }
 
 
@@ -30,7 +34,8 @@ def write(folder, n_long=10, n_short=9):
     lines = []
     for kind, i, text in reviews:
         for business in ("p", "b", "x", "n"):
-            record = {"review_id": f"{kind}-{i}-{business}", "business_id": business, "text": text, "stars": 5}
+            own = text.replace("number", f"of {business}, number")
+            record = {"review_id": f"{kind}-{i}-{business}", "business_id": business, "text": own, "stars": 5}
             lines.append(json.dumps(record) + "\n")
     (folder / "review.json").write_text("".join(lines))
 
@@ -38,13 +43,22 @@ def write(folder, n_long=10, n_short=9):
 def test_long_reviews_train_and_short_ones_test(tmp_path):
     write(tmp_path)
     dataset = read(tmp_path, OPTIONS)
-    assert dataset.X_train.shape[0] == 6
-    assert dataset.X_test.shape[0] == 4
-    assert all(count_sentences(text) == 4 for text in dataset.texts_train)
-    assert all(count_sentences(text) == 1 for text in dataset.texts_test)
+    assert dataset.X_train.shape == (6 * 4, 8)
+    assert dataset.X_valid.shape == (2, 8)
+    assert dataset.X_test.shape == (4, 8)
+    assert dataset.groups_train.tolist() == np.repeat(range(6), 4).tolist()
+    assert dataset.texts_train[:4] == ["One good.", "Two is better!", "Three?", "Four, and 3.5 stars"]
+    assert not set(dataset.texts_valid) & set(dataset.texts_test)
+    assert all(len(split_sentences(text)) == 1 for text in dataset.texts_valid + dataset.texts_test)
     assert dataset.label_names == ["Burgers", "Pizza"]
-    # Every business that was kept has Pizza; only one of the two has Burgers.
+    # Every business that was kept has Pizza; only one of the two has Burgers. The sentences share their review's tags.
     assert (dataset.Y_train.toarray()[:, 1] == 1).all()
+    assert (np.ptp(dataset.Y_train.toarray().reshape(6, 4, 2), axis=1) == 0).all()
+
+
+def test_embeddings_are_projected(tmp_path):
+    write(tmp_path)
+    assert read(tmp_path, OPTIONS | {"dimensions": 5}).X_train.shape == (24, 5)
 
 
 def test_the_choice_does_not_depend_on_the_order_of_the_file(tmp_path):
@@ -53,6 +67,7 @@ def test_the_choice_does_not_depend_on_the_order_of_the_file(tmp_path):
     lines = (tmp_path / "review.json").read_text().splitlines(keepends=True)
     (tmp_path / "review.json").write_text("".join(reversed(lines)))
     after = read(tmp_path, OPTIONS)
+    assert after.texts_valid == before.texts_valid
     assert after.texts_test == before.texts_test
     assert (after.Y_train != before.Y_train).nnz == 0
 
@@ -75,10 +90,3 @@ def test_a_broken_line_is_named(tmp_path, line, message):
     (tmp_path / "review.json").write_text(text + line + "\n")
     with pytest.raises(FormatError, match=message):
         read(tmp_path, OPTIONS)
-
-
-@pytest.mark.parametrize(
-    ("text", "sentences"), [("", 0), ("No end", 1), ("A. B", 2), ("Wow!!! Really?", 2), ("It has 3.5 stars.", 1)]
-)
-def test_sentences_are_counted(text, sentences):
-    assert count_sentences(text) == sentences

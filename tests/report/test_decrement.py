@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 
 from orchard.config import load_yaml
 from orchard.errors import ConfigError
-from orchard.report.decrement import Point, _draw, _measured_note, decrement, decrement_figure, published_points
+from orchard.report.curves import Point, draw_curves
+from orchard.report.decrement import _measured_note, decrement, decrement_figure, published_points
 from orchard.report.published import read_published
 from orchard.report.rows import resolve_rows
 
@@ -159,8 +160,8 @@ def test_the_papers_curves_come_from_table_5():
 def test_no_measured_line_crosses_a_setting_that_was_not_run():
     """Points at 1, 2 and 4, and 3 not run: the curve breaks there, and the figure says why."""
     panel = Figure().subplots()
-    points = [Point.of(at, 50, None, 100, "measured") for at in (1, 2, 4)]
-    curve = _draw(panel, points, [], False, [3], "black", "o")["measured"]
+    points = [Point(at, 50, None, "measured") for at in (1, 2, 4)]
+    curve = draw_curves(panel, points, [], False, [3], "black", "o")["measured"]
     places, heights = curve.lines[0].get_data()
     np.testing.assert_array_equal(places, [1, 2, 3, 4])
     np.testing.assert_array_equal(heights.astype(float), [50, 50, np.nan, 50])

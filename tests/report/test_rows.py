@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from orchard.config import load_yaml
-from orchard.report.rows import methods_of, resolve_rows, run_of, runs_of, seeds_of
+from orchard.config import check, load_yaml
+from orchard.errors import ConfigError
+from orchard.report.rows import methods_of, resolve_rows, run_of, runs_of, seeds_of, without
 
 ARTEFACT = {
     "rows": [
@@ -135,3 +136,64 @@ def test_searches_of_a_method_are_one_method():
         "tree@1",
         "bonsai",
     ]
+
+
+MANY = {"smoke": [0], "demo": [0, 1], "laptop": [0, 1, 2, 3, 4, 5, 6], "paper": list(range(10))}
+
+
+def test_a_setting_may_have_seeds_of_its_own():
+    """They replace the artefact's for the rows crossed with it; what a data set restricts is still restricted."""
+    hard = {"setting": "R-50", "variant": "aggregated/random-50", "seeds": MANY}
+    runs = runs_of(ARTEFACT | {"settings": [ARTEFACT["settings"][0], hard]}, "laptop", ["small", "wiki"])
+    seeds = {(dataset, variant): [run[3] for run in runs if run[:3] == (dataset, variant, "eagle")]
+             for dataset, variant, *_ in runs}  # fmt: skip
+    assert seeds["small", GROUPED] == [0, 1, 2, 3, 4]
+    assert seeds["small", "aggregated/random-50"] == [0, 1, 2, 3, 4, 5, 6]
+    assert seeds["wiki", "aggregated/random-50"] == [0, 1, 2]
+    assert [run[3] for run in runs if run[:2] == ("small", "clean")] == [0, 1, 2, 3, 4]  # the oracle stands alone
+
+
+def test_a_setting_may_not_be_run_on_a_data_set():
+    """Its reason is that of every row, unless the row has one of its own; a row that is never run needs no second."""
+    setting = ARTEFACT["settings"][0] | {"not_run_on": {"huge": "no groups", "wiki": "no time"}}
+    artefact = ARTEFACT | {"settings": [setting]}
+    lines = {line["row"]: line for line in resolve_rows(artefact, "laptop", ["small", "wiki", "huge"])}
+    assert lines["Baseline"]["not_run_on"] == {"huge": "too large", "wiki": "no time"}
+    assert lines["EAGLE"]["not_run_on"] == {"huge": "no groups", "wiki": "no time"}
+    assert "not_run_on" not in lines["Net"] and "not_run_on" not in lines["Oracle"]
+    assert {run[0] for run in runs_of(artefact, "laptop", ["small", "wiki", "huge"]) if run[1] == GROUPED} == {"small"}
+
+
+def test_rows_without_what_their_methods_need_are_not_run():
+    """They keep their lines, with the reason, at every scale; a setting adds neither a run nor another reason."""
+    settings = [setting | {"not_run_on": {"huge": "no groups"}} for setting in ARTEFACT["settings"]]
+    artefact = without(ARTEFACT | {"settings": settings}, {"eagle", "tree"}, "PyTorch is not installed")
+    assert {run[2] for run in runs_of(artefact, "laptop", ["small", "wiki"])} == {"tree-5gb"}
+    lines = resolve_rows(artefact, "laptop", ["small"])
+    assert lines[0] == {"row": "Oracle", "variant": "clean", "setting": "R-4", "not_run": "PyTorch is not installed"}
+    assert lines[-2] == {"row": "EAGLE", "not_run": "PyTorch is not installed", "setting": "C"}
+    rows = [{"row": "Slow", "method": "slow", "from": "paper", "not_run_on": {"huge": "too large"}}]
+    assert without({"rows": rows}, {"slow"}, "why")["rows"] == [{"row": "Slow", "not_run": "why"}]
+    assert rows[0]["method"] == "slow"  # the artefact itself is as it was
+
+
+def test_the_schema_knows_what_settings_and_artefacts_may_say():
+    schema = load_yaml(Path(__file__).parents[2] / "config/schemas/artefacts.schema.yaml")
+    setting = {"setting": "R-50", "variant": "aggregated/random-50", "seeds": MANY, "not_run_on": {"wiki": "no groups"}}
+    artefact = {
+        "title": "T",
+        "kind": "table",
+        "datasets": {scale: ["small"] for scale in MANY},
+        "metrics": ["accuracy"],
+        "rows": [{"row": "A", "method": "a"}, {"row": "B", "method": "b"}],
+        "settings": [setting],
+        "seeds": MANY,
+        "order": ["A", "B"],
+        "order_metric": "accuracy",
+        "chance": 10,
+    }
+    check({"one": artefact}, schema, "artefacts.yaml")
+    with pytest.raises(ConfigError, match="seeds"):
+        check({"one": artefact | {"settings": [setting | {"seeds": {"smoke": [0]}}]}}, schema, "artefacts.yaml")
+    with pytest.raises(ConfigError, match="order"):
+        check({"one": artefact | {"order": ["A"]}}, schema, "artefacts.yaml")

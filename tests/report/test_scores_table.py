@@ -3,8 +3,9 @@
 import pytest
 
 from orchard.errors import ConfigError
-from orchard.report.rows import resolve_rows
+from orchard.report.rows import resolve_rows, without
 from orchard.report.scores_table import scores_table
+from orchard.report.tables import write_table
 
 ARTEFACT = {
     "title": "Toy results",
@@ -225,3 +226,76 @@ def test_a_table_beyond_the_paper_compares_a_row_with_the_best_of_others():
     assert not any("paper" in note for note in table.notes)
     artefact["compare"]["metrics"] = ["P@1"]
     assert scores_table(artefact, scores).notes[-1].endswith("in 1 of 1 comparisons.")
+
+
+def test_a_table_in_which_nothing_can_be_run_shows_the_published_one_and_why(crossed, tmp_path):
+    """No sentence about data that is not at hand: that is not the reason."""
+    part = without(CROSSED, {"tree", "eagle"}, "PyTorch is not installed")
+    table = scores_table(part | {"rows": resolve_rows(part, "laptop", ["small"])}, [], crossed)
+    assert {(row[3], row[-1]) for row in table.rows} == {("published", "not run")}
+    assert table.notes == ["Not run: Baseline; EAGLE: PyTorch is not installed."]
+    write_table(scores_table(part, []), tmp_path / "t.csv", tmp_path / "t.md")  # nor anything published
+    assert "| method |" in (tmp_path / "t.md").read_text(encoding="utf-8")
+
+
+def test_what_a_whole_setting_is_not_run_on_is_told_once(crossed):
+    settings = [setting | {"not_run_on": {"small": "no groups"}} for setting in CROSSED["settings"][:1]]
+    part = CROSSED | {"settings": [*settings, *CROSSED["settings"][1:]]}
+    notes = scores_table(part | {"rows": resolve_rows(part, "laptop", ["small"])}, CROSSED_SCORES, crossed).notes
+    assert [note for note in notes if "no groups" in note] == ["Not run: R-4 on small: no groups."]
+    part["rows"] = [part["rows"][0] | {"not_run_on": {"small": "too large"}}, part["rows"][1]]
+    notes = scores_table(part | {"rows": resolve_rows(part, "laptop", ["small"])}, CROSSED_SCORES, crossed).notes
+    assert [note for note in notes if "no groups" in note] == ["Not run: EAGLE (R-4) on small: no groups."]
+
+
+def ordered(*gaps, order=("EAGLE", "Baseline"), **changes):
+    """The lines of the note about the order, for runs of EAGLE that are so much better than those of the baseline."""
+    runs = []
+    for seed, gap in enumerate(gaps):
+        for method, precision in (("tree", 50.0 + 10 * seed), ("eagle", 50.0 + 10 * seed + gap)):
+            runs.append(score("small", precision, seed, method, "aggregated/random-4") | changes)
+    part = CROSSED | {"rows": resolve_rows(CROSSED, "demo", ["small"]), "order": list(order)}
+    notes = [note for note in scores_table(part, runs).notes if "The paper's order" in note]
+    return notes[0].splitlines() if notes else []
+
+
+@pytest.mark.parametrize(
+    ("gaps", "told"),
+    [
+        ((1.0, 2.0, 3.0), "+2.00 ± 1.00 (3 seeds): holds"),
+        ((0.0, 1.0, 2.0), "+1.00 ± 1.00 (3 seeds): inconclusive"),  # two standard errors: 1.15
+        ((-1.0, -2.0, -3.0), "−2.00 ± 1.00 (3 seeds): does not hold"),
+        ((4.0,), "+4.00 (1 seed): one seed, no verdict"),
+    ],
+)
+def test_an_order_is_judged_by_differences_seed_by_seed(gaps, told):
+    """Seeds lie ten points apart, which says nothing against an order that every one of them has."""
+    rule, _, *verdicts = ordered(*gaps)
+    assert verdicts == [f"- EAGLE − Baseline on small, R-4: {told}"]
+    assert "best first: EAGLE, Baseline" in rule and "± their standard deviation" in rule
+    assert "more than 2 standard errors of the mean above 0" in rule
+
+
+def test_an_order_is_judged_on_real_data_and_in_a_metric_that_may_be_chosen():
+    assert ordered(1.0, 2.0, simulated=True) == []
+    runs = [
+        score("small", 50.0, seed, method, "aggregated/random-4") for seed in (0, 1) for method in ("tree", "eagle")
+    ]
+    part = CROSSED | {"rows": resolve_rows(CROSSED, "demo", ["small"]), "order": ["EAGLE", "Baseline"]}
+    part |= {"metrics": ["P@1", "PSP@1"], "order_metric": "PSP@1"}
+    assert "Differences in PSP@1 are" in scores_table(part, runs).notes[-1]
+    with pytest.raises(ConfigError, match="order_metric: 'P@9'"):
+        scores_table(part | {"order_metric": "P@9"}, runs)
+    with pytest.raises(ConfigError, match="order: the artefact has no row Eagle"):
+        ordered(1.0, order=("Eagle", "Baseline"))
+
+
+def test_only_neighbours_in_an_order_are_judged_and_seeds_that_both_have():
+    rows = [{"row": name, "method": name} for name in "ABC"]
+    runs = [score("small", 50.0, seed, name) for name in "ABC" for seed in (0, 1)]
+    runs.append(score("small", 90.0, 2, "A"))
+    artefact = {"title": "", "metrics": ["P@1"], "rows": rows, "order": ["A", "B", "C"]}
+    assert scores_table(artefact, runs).notes[-1].splitlines()[2:] == [
+        "- A − B on small: +0.00 ± 0.00 (2 seeds): inconclusive",
+        "- B − C on small: +0.00 ± 0.00 (2 seeds): inconclusive",
+    ]

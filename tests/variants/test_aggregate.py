@@ -129,8 +129,18 @@ def test_a_grouping_by_its_name():
     assert Y2.max() == 1
 
 
+def test_groups_that_the_data_brings_along():
+    """Their labels are known once: a bag of four sentences does not have a label four times."""
+    X, Y = sp.csr_matrix((5, 3), dtype=np.float32), sp.csr_matrix([[1.0, 0], [1, 0], [1, 0], [0, 1], [1, 1]])
+    Y1, Y2 = aggregate(X, Y, "given", seed=0, groups=np.array([1, 1, 1, 0, 0], np.int32))
+    np.testing.assert_array_equal(Y1.toarray(), [[0, 1]] * 3 + [[1, 0]] * 2)
+    np.testing.assert_array_equal(Y2.toarray(), [[1, 1], [1, 0]])
+    with pytest.raises(ConfigError, match="given: the data set brings no groups along"):
+        aggregate(X, Y, "given", seed=0)
+
+
 @pytest.mark.parametrize(
-    "grouping", ["random", "random-0", "random-33", "clustered-6", "clustered-2-noise-101", "knn-4"]
+    "grouping", ["random", "random-0", "random-33", "clustered-6", "clustered-2-noise-101", "knn-4", "given-set"]
 )
 def test_an_impossible_grouping_is_named(grouping):
     X = sp.random(32, 20, 0.3, format="csr", dtype=np.float32, random_state=0)

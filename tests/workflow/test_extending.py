@@ -2,6 +2,8 @@
 
 import json
 
+from orchard.data.store import load_csr, load_dataset
+
 CSV_ROWS = 60
 
 DATASET = """
@@ -126,3 +128,77 @@ def test_labels_of_groups_imputed_in_ones_own_way(checkout):
     done = checkout.snakemake("--dry-run", validated.replace("to-all", "parabel"))
     assert done.returncode != 0
     assert "method 'parabel' imputes no labels (no `impute`): there is nothing to validate" in done.stdout
+
+
+SENTENCES = """
+title: My stories
+description: Stories as bags of sentences.
+simulated: false
+licence: mine
+papers: []
+propensity: {A: 0.55, B: 1.5}
+files: {reuters-000.json: {}}
+by_hand: Put it there.
+reader:
+  kind: reuters_sentences
+  files: reuters-*.json
+  topics: [gold, coffee]
+  train_sentences: 2
+  validation_fraction: 0.25
+  test_fraction: 0.25
+  encoder: my-encoder
+statistics: {n_labels: 2, n_features: 3}
+"""
+
+ENCODER = """
+title: My encoder
+description: Counts words.
+licence: mine
+encoder: counting.Counting
+parameters: {scale: 2}
+files: {words.txt: {}}
+by_hand: Put it there.
+"""
+
+ENCODER_MODULE = """
+from pathlib import Path
+
+import numpy as np
+
+class Counting:
+    def __init__(self, folder, scale=1):
+        self.words, self.scale = (Path(folder) / "words.txt").read_text().split(), scale
+
+    def encode(self, sentences):
+        return np.array([[self.scale * line.count(word) for word in self.words] for line in sentences], np.float32)
+"""
+
+
+def test_a_sentence_encoder_of_ones_own(checkout, tmp_path):
+    """One YAML file and a class; its files are fetched like those of data sets, an edit of the class encodes anew."""
+    (checkout.folder / "config/datasets/my-stories.yaml").write_text(SENTENCES)
+    (checkout.folder / "config/encoders/my-encoder.yaml").write_text(ENCODER)
+    (checkout.folder / "src/counting.py").write_text(ENCODER_MODULE)
+    for name in ("my-stories", "my-encoder"):
+        (tmp_path / "mirror" / name).mkdir(parents=True)
+    (tmp_path / "mirror/my-encoder/words.txt").write_text("gold coffee price")
+    stories = [
+        {"id": str(i), "topics": [topic], "body": f"The {topic} price fell again. Then the {topic} price rose."}
+        for i, topic in enumerate(["gold", "coffee"] * 15)
+    ]
+    (tmp_path / "mirror/my-stories/reuters-000.json").write_text(json.dumps(stories))
+    own = {"ORCHARD_DATA": str(tmp_path / "mirror")}
+
+    groups = "results/variants/my-stories/aggregated/given/seed-0/Y1.npz"
+    done = checkout.snakemake(groups, environment=own)
+    assert done.returncode == 0, done.stdout + done.stderr
+    dataset = load_dataset(checkout.folder / "results/data/my-stories")
+    assert dataset.texts_train[:2] == ["The gold price fell again.", "Then the gold price rose."]
+    assert dataset.X_train.toarray()[:2].tolist() == [[2, 0, 2]] * 2
+    assert dataset.groups_train[:3].tolist() == [0, 0, 1]
+    assert load_csr(checkout.folder / groups).shape == (dataset.stats["n_train"], dataset.stats["n_groups"])
+
+    assert checkout.jobs_to_run(groups, environment=own) == {}
+    with (checkout.folder / "src/counting.py").open("a") as file:
+        file.write("# better\n")
+    assert checkout.jobs_to_run(groups, environment=own) == {"prepare": 1, "aggregate": 1}

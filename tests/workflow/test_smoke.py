@@ -26,6 +26,12 @@ ARTEFACTS = {
     "eagle-beyond": "table",
     "eagle-choices": "table",
     "eagle-backbones": "table",
+    "eagle-table3": "table",
+    "eagle-table6": "table",
+    "eagle-fig5": "figure",
+    "eagle-fig10": "figure",
+    "eagle-readings": "table",
+    "eagle-groups": "figure",
     "disentangle-table1": "table",
     "disentangle-table2": "table",
     "disentangle-table3": "table",
@@ -58,6 +64,9 @@ ARTEFACTS = {
     "otseq2set-fig4": "figure",
 }
 ENDINGS = {"table": ("csv", "md"), "figure": ("csv", "png", "svg")}
+# What shows scikit-learn's digits, which are real: networks that learn from groups, and label embeddings.
+OF_NETWORKS = ("eagle-table3", "eagle-table6", "eagle-readings", "eagle-groups")
+OF_DIGITS = (*OF_NETWORKS, "eagle-fig5", "eagle-fig10")
 
 
 def test_every_artefact_is_rendered(finished):
@@ -72,6 +81,9 @@ def test_simulated_data_is_marked_in_every_artefact(finished):
     for name, kind in ARTEFACTS.items():
         with (folder / f"{name}.csv").open() as file:
             sources = {row["source"] for row in csv.DictReader(file)}
+        if name in OF_DIGITS:
+            assert {"measured"} <= sources <= {"published", "measured"}, name
+            continue
         assert sources <= {"published", "simulated"}, name
         assert "simulated" in sources, name
         other = (folder / f"{name}.{'md' if kind == 'table' else 'svg'}").read_text()
@@ -172,7 +184,10 @@ def test_a_job_killed_while_it_writes_leaves_nothing_half(checkout):
 
 ALL = dict.fromkeys(ARTEFACTS, 1)
 SIMULATIONS = dict.fromkeys(("eagle-fig3", "eagle-fig6", "eagle-centring"), 1)
-OF_DATA = {name: 1 for name in ARTEFACTS if name not in SIMULATIONS}
+OF_DATA = {name: 1 for name in ARTEFACTS if name not in SIMULATIONS and name not in OF_DIGITS}
+# Deep-MIML and label proportions are searched at four points, EAGLE-0, EAGLE and proportions with embeddings at one.
+LEARNED = {"search_point": 2 * 4 + 3, "choose": 5, "learn_from_groups": 5} | dict.fromkeys(OF_NETWORKS, 1)
+EMBEDDED = {"embed_labels": 4, "eagle-fig5": 1, "eagle-fig10": 1}
 PREPARED = {"prepare": 3}
 SCORE_TABLES = (
     "eagle-table2",
@@ -180,6 +195,8 @@ SCORE_TABLES = (
     "eagle-beyond",
     "eagle-choices",
     "eagle-backbones",
+    "eagle-table3",
+    "eagle-readings",
     "disentangle-table3",
     "disentangle-table4",
     "disentangle-a7",
@@ -192,7 +209,14 @@ SCORE_TABLES = (
 )
 OF_SCORES = dict.fromkeys(SCORE_TABLES, 1)
 OF_DECREMENTS = dict.fromkeys(("eagle-fig4", "eagle-fig7", "eagle-fig8", "eagle-fig9"), 1)
-NOT_OF_RUNS = ("eagle-choices", "disentangle-choices", "disentangle-vi", "labeltrees-latency")
+NOT_OF_RUNS = (
+    "eagle-table3",
+    "eagle-readings",
+    "eagle-choices",
+    "disentangle-choices",
+    "disentangle-vi",
+    "labeltrees-latency",
+)
 OF_FIGURES = dict.fromkeys(("disentangle-fig2", "disentangle-beams", "disentangle-fig3"), 1)
 BY_SCORES = ("disentangle-table2", "disentangle-table5", "disentangle-costs")  # they use some of its words
 TRADEOFFS = dict.fromkeys((f"labeltrees-{name}" for name in ("fig2", "fig3", "fig4", "fig5", "mixture", "overlap")), 1)
@@ -243,12 +267,20 @@ OF_LINEAR_RUNS = {name: 1 for name in OF_RUNS if name != "labeltrees-fig4"}
         ("src/orchard/report/overlap_figures.py", OF_FIGURES),
         ("src/orchard/report/tradeoff_figures.py", OF_CURVES),
         ("src/orchard/report/tradeoff_claims.py", CLAIMS),
-        ("src/orchard/report/rows.py", OF_STATISTICS | OF_RUNS | OF_SCORES | OF_CURVES | dict.fromkeys(BY_SCORES, 1)),
+        (
+            "src/orchard/report/rows.py",
+            OF_STATISTICS | OF_RUNS | OF_SCORES | OF_CURVES | dict.fromkeys((*BY_SCORES, *OF_NETWORKS), 1),
+        ),
+        ("src/orchard/report/search_table.py", {"eagle-table6": 1}),
+        ("src/orchard/report/group_figure.py", {"eagle-groups": 1}),
+        ("src/orchard/report/embedding_figure.py", {"eagle-fig5": 1, "eagle-fig10": 1}),
+        ("src/orchard/neural/training.py", LEARNED),
+        ("src/orchard/data/readers/digits.py", {"prepare": 1, "aggregate": 2} | LEARNED | EMBEDDED),
         ("src/orchard/eagle_simulations.py", SIMULATIONS),
         ("src/orchard/data/synthetic.py", PREPARED | GROUPED | BUILT | RUN | VALIDATED | MATCHED | LATENCY | OF_DATA),
         ("src/orchard/data/formats.py", {}),  # reads files, of which the smoke scale has none
         ("src/orchard/data/sources.py", {}),
-        ("src/orchard/metrics.py", RUN | OF_RUNS | MEANINGS | HELD_OUT | LATENCY),
+        ("src/orchard/metrics.py", RUN | OF_RUNS | MEANINGS | HELD_OUT | LATENCY | LEARNED),
         (
             "src/orchard/linear/_solver_kernels.py",
             LINEAR | OF_LINEAR_RUNS | VALIDATED | MATCHED | LATENCY,
@@ -263,9 +295,9 @@ OF_LINEAR_RUNS = {name: 1 for name in OF_RUNS if name != "labeltrees-fig4"}
         ("src/orchard/_coverage_kernels.py", OVERLAPPING),  # plain methods stay
         ("src/orchard/disentanglement.py", OVERLAPPING),
         ("src/orchard/meanings.py", MEANINGS),
-        ("src/orchard/held_out.py", HELD_OUT),
+        ("src/orchard/held_out.py", HELD_OUT | LEARNED),
         ("src/orchard/costs.py", TIMED),
-        ("src/orchard/_eagle_kernels.py", OF_EAGLE | VALIDATED),
+        ("src/orchard/_eagle_kernels.py", OF_EAGLE | VALIDATED | LEARNED | EMBEDDED),
         ("src/orchard/eagle_plus.py", OF_PLUS),
         ("src/orchard/group_validation.py", OF_PLUS | VALIDATED),
         ("src/orchard/baselines.py", {}),
@@ -276,6 +308,41 @@ def test_an_edit_reruns_exactly_what_uses_it(copy_of_finished, edited, reruns):
     with (copy_of_finished.folder / edited).open("a") as file:
         file.write("\n# edited\n")
     assert copy_of_finished.jobs_to_run("reproduce-all") == reruns
+
+
+def test_a_choice_is_made_anew_when_its_grid_changes(copy_of_finished):
+    """Points that were tried are not tried again; what comes after the choice is."""
+    path = copy_of_finished.folder / "config/methods/label-proportions.yaml"
+    path.write_text(path.read_text().replace("batch_size: [8, 32]", "batch_size: [8, 32, 64]"))
+    after = {"search_point": 2 + 1, "choose": 2, "learn_from_groups": 2, "eagle-table3": 1, "eagle-groups": 1}
+    assert copy_of_finished.jobs_to_run("reproduce-all") == after
+
+
+def test_without_pytorch_its_rows_are_not_run_and_say_why(checkout):
+    """What is published is shown all the same; label embeddings need none."""
+    hidden = checkout.folder / "hidden"
+    hidden.mkdir()
+    (hidden / "sitecustomize.py").write_text("import sys\nsys.modules['torch'] = None\n")
+    environment = {"PYTHONPATH": f"{checkout.folder / 'src'}{os.pathsep}{hidden}"}
+    done = checkout.snakemake(*OF_DIGITS, environment=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "learn_from_groups" not in done.stdout + done.stderr
+    folder = checkout.folder / "results/artefacts/smoke"
+    for name in ("eagle-table3.md", "eagle-table6.md", "eagle-readings.md", "eagle-groups.svg"):
+        assert "PyTorch is not installed" in " ".join((folder / name).read_text().split()), name
+    assert "94.70" in (folder / "eagle-table3.md").read_text()
+    assert "40.69" in (folder / "eagle-table6.md").read_text()
+
+
+def test_a_slice_takes_the_place_of_digits_where_its_files_are(checkout):
+    """Demo shows a part of MNIST if MNIST was fetched before, for whatever reason, and scikit-learn's digits if not."""
+    assert "mnist-6k" not in checkout.snakemake("--dry-run", "eagle-table3", scale="demo").stdout
+    raw = checkout.folder / "results/raw/mnist"
+    raw.mkdir(parents=True)
+    (raw / "source.json").write_text("{}")
+    planned = checkout.snakemake("--dry-run", "eagle-table3", scale="demo").stdout
+    assert "results/data/mnist-6k" in planned
+    assert "results/data/digits" not in planned
 
 
 def test_a_config_edit_reruns_only_its_own_steps(copy_of_finished):

@@ -6,10 +6,11 @@ import hashlib
 import io
 import json
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from pathlib import Path
+from typing import NamedTuple
 from xml.parsers import expat
 
 import numpy as np
@@ -114,7 +115,7 @@ class _PubmedReader:
             self.finish_article()
 
     def finish_article(self):
-        article = {name: [_one_line("".join(pieces)) for pieces in values] for name, values in self.article.items()}
+        article = {name: [one_line("".join(pieces)) for pieces in values] for name, values in self.article.items()}
         self.article = None
         if len(article["pmid"]) != 1 or not article["pmid"][0]:
             self.refuse("an article needs exactly one PMID")
@@ -136,25 +137,40 @@ def read_reuters(paths: Iterable) -> Corpus:
     A file is a list of objects with an `id` and, where the document has them, `title`, `body` and `topics`.
     """
     corpus = Corpus()
-    file_of_id: dict[str, Path] = {}
-    for path in map(Path, paths):
-        for number, document in enumerate(_read_json_list(path), start=1):
-            try:
-                document_id, text, topics = _reuters_document(document)
-                if document_id in file_of_id:
-                    raise ValueError(f"id {document_id!r} again, after {file_of_id[document_id].name}")
-            except ValueError as error:
-                raise FormatError(path, None, f"document {number}: {error}") from error
-            file_of_id[document_id] = path
-            if text and topics:
-                corpus.add(document_id, text, topics)
+    for story in reuters_stories(paths):
+        if (body := one_line(story.body)) and story.topics:
+            corpus.add(story.id, one_line(f"{story.title} {body}"), story.topics)
     if not corpus.ids:
         raise FormatError("Reuters-21578", None, "no document has both a body and topics")
     return corpus
 
 
-def _reuters_document(document) -> tuple[str, str, list[str]]:
-    """The id, the text (empty without a body) and the topics of one object; ValueError says what is wrong with it."""
+class ReutersStory(NamedTuple):
+    """A document of Reuters-21578; title and body as they stand in the file, empty if there is none."""
+
+    id: str
+    title: str
+    body: str
+    topics: list[str]
+
+
+def reuters_stories(paths: Iterable) -> Iterator[ReutersStory]:
+    """All documents of the JSON files of Reuters-21578, checked, in their order."""
+    file_of_id: dict[str, Path] = {}
+    for path in map(Path, paths):
+        for number, document in enumerate(_read_json_list(path), start=1):
+            try:
+                story = _reuters_story(document)
+                if story.id in file_of_id:
+                    raise ValueError(f"id {story.id!r} again, after {file_of_id[story.id].name}")
+            except ValueError as error:
+                raise FormatError(path, None, f"document {number}: {error}") from error
+            file_of_id[story.id] = path
+            yield story
+
+
+def _reuters_story(document) -> ReutersStory:
+    """The story that one object is; ValueError says what is wrong with it."""
     if not isinstance(document, dict):
         raise ValueError("not an object")
     for key in ("id", "title", "body"):
@@ -167,8 +183,7 @@ def _reuters_document(document) -> tuple[str, str, list[str]]:
         raise ValueError("'topics' is not a list of names")
     if not document.get("id"):
         raise ValueError("'id' is missing or empty")
-    body = _one_line(document.get("body", ""))
-    return document["id"], body and _one_line(f"{document.get('title', '')} {body}"), topics
+    return ReutersStory(document["id"], document.get("title", ""), document.get("body", ""), topics)
 
 
 def is_unicode(text: str) -> bool:
@@ -220,10 +235,10 @@ def read_csv(path, text_column: str = "text", labels_column: str = "labels", sep
                 continue
             if len(row) != len(header):
                 raise ValueError(f"{len(row)} fields where the header names {len(header)} columns")
-            text = _one_line(row[text_at])
+            text = one_line(row[text_at])
             if not text:
                 raise ValueError(f"the text in column {text_column!r} is empty")
-            labels = [_one_line(label) for label in row[labels_at].split(separator)] if row[labels_at].strip() else []
+            labels = [one_line(label) for label in row[labels_at].split(separator)] if row[labels_at].strip() else []
             if "" in labels:
                 raise ValueError(f"an empty label in {row[labels_at]!r}")
             corpus.add(hashlib.sha256(text.encode()).hexdigest(), text, labels)
@@ -283,7 +298,7 @@ def to_dataset(corpus: Corpus, is_test: np.ndarray, tfidf_options: Mapping) -> D
 _CONTROLS_TO_BLANKS = dict.fromkeys([*range(32), *range(127, 160)], " ")
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """The text on one line, words parted by single blanks, without control characters."""
     return " ".join(text.translate(_CONTROLS_TO_BLANKS).split())
 

@@ -1,15 +1,17 @@
-"""The registered data sets: one YAML file each, and what no schema can say about them."""
+"""The registered data sets and sentence encoders: one YAML file each, and what no schema can say about them."""
 
 import os
 import re
 from pathlib import Path
 
-from orchard.config import load_folder
+from orchard.config import load_folder, pick
 from orchard.errors import ConfigError
 from orchard.files import read_json
 
 # A second copy of a fetch's record, which a workflow engine that clears declared outputs does not know of.
 KEPT_RECORD = ".source.json"
+# Readers whose data comes with a library that is installed anyway.
+BUNDLED = frozenset({"digits"})
 # Options of readers that name a raw file.
 _FILE_OPTIONS = {
     *("file", "train", "test", "reviews", "businesses"),
@@ -22,18 +24,56 @@ def load_registry(folder, schema_path) -> dict[str, dict]:
     registry = load_folder(folder, schema_path)
     for name, dataset in registry.items():
         path, generated = Path(folder) / f"{name}.yaml", dataset["reader"]["kind"] == "synthetic"
-        if not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", name):
-            raise ConfigError(f"{path}: the file's name is the data set's id: small letters, digits, - and . only")
+        _check_id(path)
         if not generated == dataset["simulated"] == ("-sim" in name):
             raise ConfigError(
                 f"{path}: simulated: generated data says so here and by -sim in its id, and other data does neither"
             )
-        if generated == ("files" in dataset):
-            raise ConfigError(f"{path}: files: every data set names its raw files, except generated ones")
+        files = _files_of(path, dataset, registry)
         for option in sorted(_FILE_OPTIONS & dataset["reader"].keys()):
-            if dataset["reader"][option] not in dataset["files"]:
+            if dataset["reader"][option] not in files:
                 raise ConfigError(f"{path}: reader.{option}: {dataset['reader'][option]!r} does not stand under files")
     return registry
+
+
+def load_encoders(folder, schema_path, datasets: dict[str, dict]) -> dict[str, dict]:
+    """Every sentence encoder of `folder` by its id, checked, and that every encoder which a data set names is there."""
+    encoders = load_folder(folder, schema_path)
+    for name in encoders:
+        path = Path(folder) / f"{name}.yaml"
+        _check_id(path)
+        if name in datasets:
+            raise ConfigError(f"{path}: a data set has this id too, and both would be fetched into results/raw/{name}")
+    for name, dataset in datasets.items():
+        if "encoder" in dataset["reader"]:
+            try:
+                pick("encoder", dataset["reader"]["encoder"], encoders)
+            except ConfigError as error:
+                raise ConfigError(f"config/datasets/{name}.yaml: reader.encoder: {error}") from None
+    return encoders
+
+
+def _check_id(path: Path) -> None:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", path.stem):
+        raise ConfigError(f"{path}: the file's name is its id: small letters, digits, - and . only")
+
+
+def _files_of(path: Path, dataset: dict, registry: dict[str, dict]) -> dict:
+    """The raw files of a data set: its own, another's (`files_of`), or none if it is generated or bundled."""
+    without = dataset["reader"]["kind"] in {"synthetic", *BUNDLED}
+    if ("files" in dataset) + ("files_of" in dataset) != (not without):
+        raise ConfigError(
+            f"{path}: files: every data set names its raw files, or in files_of the one that has them; "
+            "except generated and bundled ones, which have none"
+        )
+    if "files_of" not in dataset:
+        return dataset.get("files", {})
+    if own := [key for key in ("sources", "by_hand") if key in dataset]:
+        raise ConfigError(f"{path}: {own[0]}: the files are those of {dataset['files_of']}, which tells their sources")
+    other = registry.get(dataset["files_of"], {})
+    if "files" not in other:
+        raise ConfigError(f"{path}: files_of: {dataset['files_of']!r} is no registered data set with files of its own")
+    return other["files"]
 
 
 def own_editions(dataset_id: str, config: dict, raw_folder) -> dict[str, list[int]]:

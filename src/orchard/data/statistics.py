@@ -1,5 +1,7 @@
 """What the papers' statistics tables and label-imbalance figures are computed from."""
 
+import hashlib
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -39,9 +41,19 @@ def describe(dataset: Dataset) -> dict:
             "test": np.bincount(labels_test).tolist(),
         },
         "label_frequency_curve": _thinned_curve(np.sort(frequencies)[::-1]),
-        "sha256": {name: sha256_of_csr(getattr(dataset, name)) for name in ("X_train", "Y_train", "X_test", "Y_test")},
+        "sha256": {
+            f"{letter}_{split}": sha256_of_csr(getattr(dataset, f"{letter}_{split}"))
+            for split in dataset.splits
+            for letter in "XY"
+        },
     }
-    for split in ("train", "test"):
+    if dataset.X_valid is not None:
+        statistics["n_valid"] = dataset.X_valid.shape[0]
+        statistics["labels_per_valid_sample"] = _ratio(dataset.Y_valid.nnz, dataset.Y_valid.shape[0])
+    if dataset.groups_train is not None:
+        statistics["n_groups"] = int(dataset.groups_train.max(initial=-1)) + 1
+        statistics["sha256"]["groups_train"] = hashlib.sha256(dataset.groups_train.tobytes()).hexdigest()
+    for split in dataset.splits:
         texts = getattr(dataset, f"texts_{split}")
         if texts is not None:
             statistics[f"words_per_{split}_sample"] = float(count_words(texts).mean())

@@ -11,14 +11,13 @@ The row without an axis is the oracle.
 from dataclasses import dataclass
 from string import ascii_lowercase
 
-from orchard.errors import ConfigError
-from orchard.report.plots import BLUE, GREY, ORANGE, PURPLE, mark_simulated, new_panels, save_figure
-from orchard.report.published import PublishedValue, read_published
+from orchard.report import curves
+from orchard.report.plots import GREY, mark_simulated, new_panels, save_figure
+from orchard.report.published import PublishedValue
 from orchard.report.rows import run_of
 from orchard.report.scores import measured_row
 from orchard.report.tables import write_csv
 
-LOOKS = ((ORANGE, "s"), (PURPLE, "^"), (BLUE, "o"))  # of the methods, in the order of the rows
 FIGURE_WIDTH, PANEL_HEIGHT = 7.2, 2.1  # inches: both columns of a paper
 CSV_HEADER = [
     "panel",
@@ -36,22 +35,18 @@ CSV_HEADER = [
 ]
 
 
-@dataclass(frozen=True)
-class Point:
-    """The decrement of a method at a place of the axis; `spread` is that of the value, in per cent of the oracle."""
+@dataclass(frozen=True, kw_only=True)
+class Point(curves.Point):
+    """The decrement of a method (`height`) at a place of the axis; `spread` is that of the value, in per cent."""
 
-    at: float
-    decrement: float
-    spread: float | None
     value: float
     oracle: float
-    source: str
-    run: str = ""
 
     @classmethod
-    def of(cls, at: float, value: float, spread: float | None, oracle: float, source: str, run: str = "") -> "Point":
-        spread = None if spread is None else 100 * spread / oracle
-        return cls(at, decrement(value, oracle), spread, value, oracle, source, run)
+    def over(cls, point: curves.Point, oracle: float) -> "Point":
+        spread = None if point.spread is None else 100 * point.spread / oracle
+        lost = decrement(point.height, oracle)
+        return cls(point.at, lost, spread, point.source, point.run, value=point.height, oracle=oracle)
 
 
 def decrement(value: float, oracle: float) -> float:
@@ -66,12 +61,11 @@ def decrement_figure(artefact: dict, scores: list[dict], published_csv, outputs)
     """
     (oracle,) = [row for row in artefact["rows"] if "axis" not in row]
     lines = [row for row in artefact["rows"] if "axis" in row]
-    published = _published(published_csv, lines)
+    published = curves.published_values(published_csv, lines)
     datasets = list(dict.fromkeys(score["dataset"] for score in scores))
     simulated = {score["dataset"]: score["simulated"] for score in scores}
     names = list(dict.fromkeys(row["row"] for row in lines))
-    if len(names) > len(LOOKS):
-        raise ConfigError(f"a figure of decrements has room for {len(LOOKS)} methods, not for {len(names)}")
+    looks = curves.looks_of(names)
     panels = [(axis, metric) for axis in dict.fromkeys(row["axis"] for row in lines) for metric in artefact["metrics"]]
     figure, axes = new_panels(len(datasets) * len(panels), columns=len(panels))
     figure.set_size_inches(FIGURE_WIDTH, PANEL_HEIGHT * len(datasets) + 0.7)
@@ -88,8 +82,8 @@ def decrement_figure(artefact: dict, scores: list[dict], published_csv, outputs)
                 theirs = [] if simulated[dataset] else published_points(mine, oracle, dataset, metric, published)
                 whole = len(theirs) == len(mine)  # else only some places are published, and no line joins them
                 gaps = [row["at"] for row in mine if run_of(row, dataset) is None]
-                curves = _draw(panel, ours, theirs, whole, gaps, *LOOKS[number])
-                drawn = {(number, name, source): curve for source, curve in curves.items()} | drawn
+                marks = curves.draw_curves(panel, ours, theirs, whole, gaps, *looks[name])
+                drawn = {(number, name, source): mark for source, mark in marks.items()} | drawn
                 records += [
                     [letter, dataset, axis, _short(point.at), name, metric, point.source, point.run, *_numbers(point)]
                     for point in ours + theirs
@@ -105,14 +99,9 @@ def decrement_figure(artefact: dict, scores: list[dict], published_csv, outputs)
 def measured_points(rows: list[dict], oracle: dict, dataset: str, metric: str, scores: list[dict]) -> list[Point]:
     """One point for every row that has runs; none where the model was oversized."""
     best = measured_row(oracle, dataset, scores)
-    points = []
-    for row in rows:
-        measured = measured_row(row, dataset, scores)
-        if best and measured and metric in best.values and metric in measured.values:
-            run = "/".join(run_of(row, dataset))
-            spread, of_oracle = measured.spreads.get(metric), best.values[metric]
-            points.append(Point.of(row["at"], measured.values[metric], spread, of_oracle, measured.source, run))
-    return sorted(points, key=lambda point: point.at)
+    if not best or metric not in best.values:
+        return []
+    return [Point.over(point, best.values[metric]) for point in curves.measured_points(rows, dataset, metric, scores)]
 
 
 def published_points(
@@ -120,26 +109,9 @@ def published_points(
 ) -> list[Point]:
     """One point for every row whose value the paper prints, over the oracle that it prints."""
     best = published.get((dataset, oracle.get("setting", ""), oracle["row"], metric))
-    points = []
-    for row in rows:
-        printed = published.get((dataset, _setting(row), row["row"], metric))
-        if best and printed and printed.number == printed.number:  # NaN: printed as `-` or `O`
-            spread = printed.spread if printed.spread == printed.spread else None
-            points.append(Point.of(row["at"], printed.number, spread, best.number, "published"))
-    return sorted(points, key=lambda point: point.at)
-
-
-def _published(path, rows: list[dict]) -> dict[tuple, PublishedValue]:
-    """{(data set, setting, method, metric): value}; a `published` setting that the paper does not have is refused."""
-    values = {(value.dataset, value.setting, value.method, value.metric): value for value in read_published(path)}
-    settings = {setting for _, setting, *_ in values}
-    if unknown := sorted({row["published"] for row in rows if "published" in row} - settings):
-        raise ConfigError(f"{path}: there is no setting {unknown[0]!r}")
-    return values
-
-
-def _setting(row: dict) -> str:
-    return row.get("published", row.get("setting", ""))
+    if not best:
+        return []
+    return [Point.over(point, best.number) for point in curves.published_points(rows, dataset, metric, published)]
 
 
 def _prepare(panel, title: str, axis: str, metric: str, rows: list[dict]) -> None:
@@ -159,40 +131,20 @@ def _measured_note(rows: list[dict], scores: list[dict]) -> str:
     return f"Decrement: 100 · (1 − precision / that of the oracle). Measured: {told}{broken}."
 
 
-def _draw(
-    panel, ours: list[Point], theirs: list[Point], joined: bool, gaps: list[float], color: str, marker: str
-) -> dict:
-    """Draw the curves of one method in one panel; returns {source: what a legend shows}.
-
-    joined : a line joins the published points.  gaps : places that were not run, which no measured line crosses.
-    """
-    drawn = {}
-    if theirs:
-        places, heights = zip(*((point.at, point.decrement) for point in theirs), strict=True)
-        look = {"linestyle": (0, (4, 2)) if joined else "none", "linewidth": 1, "markerfacecolor": "none"}
-        (drawn["published"],) = panel.plot(places, heights, marker=marker, markersize=6, color=color, **look)
-    if ours:
-        points = [(point.at, point.decrement, point.spread or 0) for point in ours]
-        points += [(at, float("nan"), 0) for at in gaps]
-        places, heights, spreads = zip(*sorted(points), strict=True)
-        drawn[ours[0].source] = panel.errorbar(
-            places, heights, spreads if any(spreads) else None, marker=marker, markersize=4, color=color, capsize=2
-        )
-    return drawn
-
-
 def _explain(figure, drawn: dict, notes: list[str]) -> None:
     """The notes, and a legend with a column for every method, below all panels."""
     names = sorted(drawn, key=lambda key: (key[0], key[2] == "published"))
     handles, labels = [drawn[key] for key in names], [f"{name}, {source}" for _, name, source in names]
-    legend = figure.legend(handles, labels, loc="outside lower center", ncols=len(LOOKS), handlelength=3)
+    legend = figure.legend(
+        handles, labels, loc="outside lower center", ncols=max(1, len({name for _, name, _ in names})), handlelength=3
+    )
     legend.set_title("\n".join(notes) or None, prop={"size": 6.5})
     legend.get_title().set_color(GREY)
 
 
 def _numbers(point: Point) -> list[str]:
     spread = "" if point.spread is None else f"{point.spread:.6g}"
-    return [f"{point.decrement:.6g}", spread, f"{point.value:.6g}", f"{point.oracle:.6g}"]
+    return [f"{point.height:.6g}", spread, f"{point.value:.6g}", f"{point.oracle:.6g}"]
 
 
 def _short(number: float) -> str:

@@ -6,7 +6,7 @@ The paper prints no numbers of these figures, so nothing published is drawn; its
 from statistics import mean, stdev
 
 from orchard.report.plots import BLUE, ORANGE, PURPLE, explain, mark_simulated, new_panels, save_figure
-from orchard.report.scores import scores_of_row, seeds_told
+from orchard.report.scores import metrics_by_seed, seeds_told
 from orchard.report.tables import write_csv
 
 LOOKS = {"easy": (BLUE, "o"), "medium": (ORANGE, "s"), "hard": (PURPLE, "^")}
@@ -81,7 +81,7 @@ def _place(row: dict) -> tuple[str, int]:
 
 
 def _by_seed(row: dict, dataset: str, scores: list[dict], metric: str) -> dict[int, float]:
-    return {score["seed"]: score["metrics"][metric] for score in scores_of_row(row, dataset, scores)}
+    return {seed: metrics[metric] for seed, metrics in metrics_by_seed(row, dataset, scores).items()}
 
 
 def _spread(values: list[float]) -> float:

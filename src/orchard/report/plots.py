@@ -59,25 +59,30 @@ def letters_per_line(figure, size: float) -> int:
 
 def explain(figure, panel, title: str, notes: list[str]) -> None:
     """The title above all panels; what the panel's curves are and the notes below. The figure grows by as much."""
+    handles, labels = panel.get_legend_handles_labels()
+    explain_marks(figure, dict(zip(labels, handles, strict=True)), title, notes)
+
+
+def explain_marks(figure, marks: dict, title: str, notes: list[str]) -> None:
+    """`explain` for {what it is: what a legend shows of it}, from whatever panels; there may be none."""
     title = wrapped(title, figure, TITLE_SIZE)
     told = "\n".join(wrapped(note, figure, NOTE_SIZE) for note in notes)
     figure.suptitle(title, fontsize=TITLE_SIZE)
-    handles, labels = panel.get_legend_handles_labels()
-    widest = max(map(len, labels)) + LEGEND_MARK  # in letters
-    columns = max(1, min(len(labels), LEGEND_COLUMNS, letters_per_line(figure, LEGEND_SIZE) // widest))
-    legend = figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+    widest = max(map(len, marks), default=0) + LEGEND_MARK  # in letters
+    columns = max(1, min(len(marks), LEGEND_COLUMNS, letters_per_line(figure, LEGEND_SIZE) // widest))
+    legend = figure.legend(marks.values(), marks.keys(), loc="outside lower center", ncols=columns)
     legend.set_title(told, prop={"size": NOTE_SIZE})
     legend.get_title().set_color(GREY)
-    n_rows = -(-len(labels) // columns)
+    n_rows = -(-len(marks) // columns)
     points = (1 + title.count("\n")) * TITLE_SIZE + (1 + n_rows + told.count("\n")) * NOTE_SIZE
     figure.set_figheight(figure.get_figheight() + 1.3 * points / 72)
 
 
-def mark_simulated(axes) -> None:
+def mark_simulated(axes, color: str = GREY, alpha: float = 0.25) -> None:
     """Nobody may take generated data for a real result: say so across the panel."""
     axes.text(
         0.5, 0.5, "simulated data", transform=axes.transAxes, ha="center", va="center", rotation=20, fontsize=16,
-        color=GREY, alpha=0.25,
+        color=color, alpha=alpha,
     )  # fmt: skip
 
 

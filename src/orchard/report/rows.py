@@ -20,9 +20,14 @@ without a variant of its own is crossed with every setting; a row with one (the 
     variant : of the labels, and `variant_for` {data set: variant}, where a data set has another one
     method_for : {data set: {method: the method that takes its place there}}
     from : the smallest scale that runs it (smoke if there is none)
-    axis, at : in a figure, the x axis (or the curve) that it belongs to and its place there, if rows have no `at`
+    seeds : at each scale, instead of the artefact's
+    not_run_on : {data set: why}, of all rows; what a row itself says of a data set goes first
+    axis, at : in a figure, the x axis (or the curve, or the panel) that it belongs to and its place there, if rows
+        have no `at`
     published : in a figure, the setting whose published values it is set beside, if not its own name
 """
+
+from collections.abc import Container
 
 SCALES = ("smoke", "demo", "laptop", "paper")
 _OF_SETTING = ("setting", "axis", "at", "published")
@@ -70,9 +75,13 @@ def _crossed(row: dict, setting: dict, scale: str, datasets: list[str]) -> dict:
     if "method" not in row:
         return line
     line = _at_scale(line, setting.get("from"), scale)
+    if reasons := setting.get("not_run_on", {}) | row.get("not_run_on", {}):
+        line["not_run_on"] = reasons
     if "method" not in line:
         return line
     line["variant"] = setting["variant"]
+    if "seeds" in setting:
+        line["seeds"] = setting["seeds"][scale]
     others = {
         "variant_for": setting.get("variant_for", {}),
         "method_for": {
@@ -87,6 +96,21 @@ def _crossed(row: dict, setting: dict, scale: str, datasets: list[str]) -> dict:
     return line
 
 
+def without(artefact: dict, methods: Container[str], reason: str) -> dict:
+    """The artefact with every row whose method is among these not run, for this reason; nothing else of it changes.
+
+    Swept rows and a setting's `method_for` are left as they are.
+    """
+    gone = ("method", "from", "not_run_on")
+    rows = [
+        {key: value for key, value in row.items() if key not in gone} | {"not_run": reason}
+        if row.get("method") in methods
+        else row
+        for row in artefact["rows"]
+    ]
+    return artefact | {"rows": rows}
+
+
 def run_of(row: dict, dataset: str) -> tuple[str, str] | None:
     """(variant, method) of the run behind a resolved row on a data set; None if nothing is run."""
     if "method" not in row or dataset in row.get("not_run_on", {}):
@@ -95,9 +119,12 @@ def run_of(row: dict, dataset: str) -> tuple[str, str] | None:
     return variant, row.get("method_for", {}).get(dataset, row["method"])
 
 
-def seeds_of(artefact: dict, scale: str, dataset: str) -> list[int]:
-    """The seeds of a scale; of them only those in `seeds_for`, for a data set that stands there."""
-    seeds = artefact["seeds"][scale]
+def seeds_of(artefact: dict, scale: str, dataset: str, row: dict | None = None) -> list[int]:
+    """The seeds of a scale, or of a resolved row that has its own.
+
+    Of them only those in `seeds_for`, for a data set that stands there.
+    """
+    seeds = (row or {}).get("seeds", artefact["seeds"][scale])
     return [seed for seed in seeds if seed in artefact.get("seeds_for", {}).get(dataset, seeds)]
 
 
@@ -109,7 +136,7 @@ def runs_of(artefact: dict, scale: str, datasets: list[str]) -> list[tuple[str, 
         for dataset in datasets
         for row in rows
         if (run := run_of(row, dataset))
-        for seed in seeds_of(artefact, scale, dataset)
+        for seed in seeds_of(artefact, scale, dataset, row)
     ]
     return list(dict.fromkeys(runs))
 

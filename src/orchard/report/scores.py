@@ -25,6 +25,19 @@ class Measured:
     spreads: dict[str, float]
     oversized: bool = False
 
+    @classmethod
+    def of(cls, scores: list[dict]) -> "Measured":
+        """scores : of the same run, with different seeds."""
+        metrics = [name for name in scores[0]["metrics"] if all(name in score["metrics"] for score in scores)]
+        values = {name: [score["metrics"][name] for score in scores] for name in metrics}
+        return cls(
+            simulated=scores[0]["simulated"],
+            seeds=tuple(score["seed"] for score in scores),
+            values={name: mean(numbers) for name, numbers in values.items()},
+            spreads={name: stdev(numbers) for name, numbers in values.items() if len(scores) > 1},
+            oversized=any(score.get("oversized", False) for score in scores),
+        )
+
     @property
     def source(self) -> str:
         return "simulated" if self.simulated else "measured"
@@ -63,17 +76,13 @@ def merged(scores: list[dict]) -> list[dict]:
 
 def measured_row(row: dict, dataset: str, scores: list[dict]) -> Measured | None:
     """What `scores_of_row` gave, or None without any."""
-    if not (mine := scores_of_row(row, dataset, scores)):
-        return None
-    metrics = [name for name in mine[0]["metrics"] if all(name in score["metrics"] for score in mine)]
-    values = {name: [score["metrics"][name] for score in mine] for name in metrics}
-    return Measured(
-        simulated=mine[0]["simulated"],
-        seeds=tuple(score["seed"] for score in mine),
-        values={name: mean(numbers) for name, numbers in values.items()},
-        spreads={name: stdev(numbers) for name, numbers in values.items() if len(mine) > 1},
-        oversized=any(score.get("oversized", False) for score in mine),
-    )
+    mine = scores_of_row(row, dataset, scores)
+    return Measured.of(mine) if mine else None
+
+
+def metrics_by_seed(row: dict, dataset: str, scores: list[dict]) -> dict[int, dict[str, float]]:
+    """The same run by run."""
+    return {score["seed"]: score["metrics"] for score in scores_of_row(row, dataset, scores)}
 
 
 def difference(measured: Measured, published: dict[str, PublishedValue], metrics: list[str]) -> str:
@@ -106,6 +115,33 @@ def seeds_note(measured: list[Measured]) -> str:
         return f"Scores are of seed {', '.join(str(some[0]) for some in seeds)}."
     told = " or ".join(", ".join(map(str, some)) for some in seeds)
     return f"Scores are means over the seeds {told}, ± their standard deviation."
+
+
+def not_run_notes(rows: list[dict], datasets: list[str]) -> list[str]:
+    """Which resolved rows wait for a larger scale, and which are not run and why; datasets : those that are shown."""
+    later, run_now = {}, {row.get("setting") for row in rows if "method" in row}
+    by_reason = {}
+    for row in rows:
+        setting = row.get("setting")
+        if "from" in row:
+            name = setting if setting and setting not in run_now else name_of(row)
+            later.setdefault(row["from"], {})[name] = None
+        if "not_run" in row:
+            everywhere = all(one.get("not_run") == row["not_run"] for one in rows if one["row"] == row["row"])
+            by_reason.setdefault(row["not_run"], {})[row["row"] if everywhere else name_of(row)] = None
+        for dataset, reason in row.get("not_run_on", {}).items():
+            if dataset in datasets:
+                mates = [one.get("not_run_on", {}) for one in rows if one.get("setting") == setting]
+                name = setting if setting and all(mate.get(dataset) == reason for mate in mates) else name_of(row)
+                by_reason.setdefault(reason, {})[f"{name} on {dataset}"] = None
+    return [
+        *(f"Run from the scale `{scale}` on: {'; '.join(names)}." for scale, names in later.items()),
+        *(f"Not run: {'; '.join(names)}: {reason}." for reason, names in by_reason.items()),
+    ]
+
+
+def name_of(row: dict) -> str:
+    return f"{row['row']} ({row['setting']})" if row.get("setting") else row["row"]
 
 
 def simulated_note(names: list[str]) -> str:

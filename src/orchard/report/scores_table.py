@@ -2,12 +2,14 @@
 
 An artefact of this kind has `metrics` (its columns), and one of `rows` for every line of the paper, which `row` and
 `setting` name as printed (`method` and `setting` of the published CSV file). `orchard.report.rows` tells the rest.
+Its `order`, if it has one, is judged by our runs (`orchard.report.differences`).
 A table that goes beyond the paper has nothing published, but may `compare` one of its rows with the best of others.
 """
 
 from itertools import combinations
 
 from orchard.errors import ConfigError
+from orchard.report.differences import claimed_order
 from orchard.report.published import PublishedValue, read_published
 from orchard.report.rows import run_of
 from orchard.report.scores import (
@@ -15,6 +17,8 @@ from orchard.report.scores import (
     Measured,
     difference,
     measured_row,
+    name_of,
+    not_run_notes,
     seeds_note,
     signed,
     simulated_note,
@@ -68,6 +72,7 @@ def scores_table(artefact: dict, scores: list[dict], published_csv=None) -> Tabl
         *([OVERSIZED_NOTE] if any(OVERSIZED in row for row in table.rows) else []),
         *_notes(artefact, shown, in_paper, at_hand, scores),
         *order_note(both, metrics),
+        *claimed_order(artefact, at_hand, scores),
         *(compare_note(artefact["compare"], of_setting, metrics) if "compare" in artefact else []),
     ]
     return table
@@ -123,22 +128,9 @@ def _notes(artefact: dict, shown: list[Measured], in_paper: list, at_hand: list,
     rows, notes = artefact["rows"], []
     if shown:
         notes.append(f"{seeds_note(shown)} Runs (`config/methods`): {', '.join(_runs(rows, at_hand))}.")
-    later, run_now = {}, {row.get("setting") for row in rows if "method" in row}
-    for row in rows:
-        if "from" in row:
-            setting = row.get("setting")
-            name = setting if setting and setting not in run_now else _name(row)
-            later.setdefault(row["from"], {})[name] = None
-    notes += [f"Run from the scale `{scale}` on: {'; '.join(settings)}." for scale, settings in later.items()]
-    by_reason = {}
-    for row in rows:
-        if "not_run" in row:
-            by_reason.setdefault(row["not_run"], []).append(_name(row))
-        for dataset, reason in row.get("not_run_on", {}).items():
-            if dataset in in_paper or dataset in at_hand:
-                by_reason.setdefault(reason, []).append(f"{_name(row)} on {dataset}")
-    notes += [f"Not run: {', '.join(names)}: {reason}." for reason, names in by_reason.items()]
-    if published_only := [name for name in in_paper if name not in at_hand]:
+    notes += not_run_notes(rows, [*in_paper, *at_hand])
+    run_at_all = any("method" in row for row in rows)  # else it is told above why nothing is
+    if run_at_all and (published_only := [name for name in in_paper if name not in at_hand]):
         notes.append(f"Published only, the data is not part of this scale: {', '.join(published_only)}.")
     is_simulated = {score["dataset"]: score["simulated"] for score in scores}
     if in_paper and (others := [name for name in at_hand if name not in in_paper and not is_simulated[name]]):
@@ -155,12 +147,12 @@ def _runs(rows: list[dict], at_hand: list[str]) -> list[str]:
         if "method" in row:
             methods.setdefault(row["row"], set()).add(row["method"])
     told = [
-        f"{row['row'] if len(methods[row['row']]) == 1 else _name(row)} by `{row['method']}`"
+        f"{row['row'] if len(methods[row['row']]) == 1 else name_of(row)} by `{row['method']}`"
         for row in rows
         if "method" in row
     ]
     told += [
-        f"{_name(row)} on {dataset} by `{method}`"
+        f"{name_of(row)} on {dataset} by `{method}`"
         for row in rows
         for dataset, method in row.get("method_for", {}).items()
         if dataset in at_hand
@@ -228,7 +220,3 @@ def _gaps(one: tuple[dict, Measured], other: tuple[dict, Measured], metric: str)
         return None
     published = one[0][metric].number - other[0][metric].number  # NaN, hence no gap, where the paper prints `O`
     return published, one[1].values[metric] - other[1].values[metric]
-
-
-def _name(row: dict) -> str:
-    return f"{row['row']} ({row['setting']})" if row.get("setting") else row["row"]

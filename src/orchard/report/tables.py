@@ -38,7 +38,7 @@ def _markdown(table: Table) -> str:
     header = [_escape(cell) for cell in table.header]
     rows = [[_escape(str(cell)) for cell in row] for row in table.rows]
     widths = [max(3, *(len(row[i]) for row in [header, *rows])) for i in range(len(header))]
-    columns = list(zip(*rows, strict=True))
+    columns = [[row[i] for row in rows] for i in range(len(header))]
     numeric = [any(column) and all(map(_is_numeric, column)) for column in columns]
 
     def line(cells):
@@ -61,4 +61,4 @@ def _escape(cell: str) -> str:
 
 
 def _is_numeric(cell: str) -> bool:
-    return cell == OVERSIZED or cell.strip("–-0123456789.,KM%×± ") == ""
+    return cell == OVERSIZED or cell.strip("*–-0123456789.,KM%×± ") == ""

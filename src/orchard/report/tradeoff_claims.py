@@ -7,9 +7,9 @@ average and more of its points are beaten: one that is only further along the sa
 """
 
 from dataclasses import dataclass
-from statistics import mean, stdev
 
-from orchard.report.scores import Measured, measured_row, scores_of_row, seeds_note, signed, simulated_note
+from orchard.report.differences import BySeed, Difference
+from orchard.report.scores import Measured, measured_row, metrics_by_seed, seeds_note, signed, simulated_note
 from orchard.report.tables import Table
 
 SMALL = 1  # λ′ up to here is 'small λ > 0': by way of weighted 2-means, before f̃ has a say
@@ -22,7 +22,7 @@ NEARLY_HOLDS, NEARLY_FAILS = (f"{verdict}, within the spread over seeds" for ver
 class Point:
     """The runs at one λ′ of a curve: {seed: metrics}, and their means."""
 
-    by_seed: dict[int, dict[str, float]]
+    by_seed: BySeed
     measured: Measured
 
     def __getitem__(self, metric: str) -> float:
@@ -30,25 +30,6 @@ class Point:
 
 
 Curve = dict[float, Point]  # by λ′
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The mean of differences over the seeds and their standard deviation, 0 for a single seed."""
-
-    mean: float
-    spread: float
-    n_seeds: int
-
-    @classmethod
-    def between(cls, pairs: list[tuple[Point, Point]], metric: str) -> "Difference":
-        """(one, other): one − other, the mean over the pairs for every seed that all of them have."""
-        seeds = set.intersection(*(set(point.by_seed) for pair in pairs for point in pair))
-        gaps = [mean(one.by_seed[seed][metric] - other.by_seed[seed][metric] for one, other in pairs) for seed in seeds]
-        return cls(mean(gaps), stdev(gaps) if len(gaps) > 1 else 0.0, len(gaps))
-
-    def __str__(self) -> str:
-        return signed(self.mean) + (f" ± {self.spread:.2f}" if self.n_seeds > 1 else "")
 
 
 def claims_table(artefact: dict, scores: list[dict]) -> Table:
@@ -64,8 +45,8 @@ def claims_table(artefact: dict, scores: list[dict]) -> Table:
         curves: dict[str, Curve] = {}
         for row in artefact["rows"]:
             if measured := measured_row(row, dataset, scores):
-                by_seed = {score["seed"]: score["metrics"] for score in scores_of_row(row, dataset, scores)}
-                curves.setdefault(row["row"], {})[row["at"]] = Point(by_seed, measured)
+                point = Point(metrics_by_seed(row, dataset, scores), measured)
+                curves.setdefault(row["row"], {})[row["at"]] = point
                 shown.append((dataset, measured))
         source = next(iter(curves["weighted"].values())).measured.source
         for claim, (told, numbers, verdict) in _judged(curves).items():
@@ -98,7 +79,7 @@ def less_depth(curve: Curve, up_to: float) -> tuple[str, dict[str, float], str]:
     start, others = curve[0], {at: point for at, point in curve.items() if 0 < at <= up_to}
     kept = {at: point for at, point in others.items() if point["P@1"] >= start["P@1"]}
     at = min(kept, key=lambda at: kept[at]["depth@1"]) if kept else max(others, key=lambda at: others[at]["P@1"])
-    gain = Difference.between([(others[at], start)], "P@1")
+    gain = Difference.between([(others[at].by_seed, start.by_seed)], "P@1")
     shares = {f"{name} (%)": 100 * (others[at][name] / start[name] - 1) for name in DEPTHS}
     depths = ", ".join(f"{name} {start[name]:.2f} → {others[at][name]:.2f}" for name in DEPTHS)
     told = f"λ′ = {at:g}: P@1 {gain}, {depths} ({signed(shares['depth@1 (%)'])} % at 1)"
@@ -114,7 +95,7 @@ def less_depth(curve: Curve, up_to: float) -> tuple[str, dict[str, float], str]:
 def _worse(weighted: Curve, other: Curve, beyond: float) -> tuple[str, dict[str, float], str]:
     """Another curve against the paper's own at 3, where λ′ is above `beyond`; below they are the same trees."""
     places = [at for at in weighted if at in other and at > beyond]
-    pairs = [(other[at], weighted[at]) for at in places]
+    pairs = [(other[at].by_seed, weighted[at].by_seed) for at in places]
     gaps = {name: Difference.between(pairs, name) for name in ("P@3", *DEPTHS)}
     lost, won = _beaten(other, weighted, places), _beaten(weighted, other, places)
     told = (

@@ -13,11 +13,11 @@ from orchard.trees import _embedding_kernels as kernels
 def unit_rows(matrix: sp.csr_matrix, copy: bool = True) -> sp.csr_matrix:
     """Scale every row to unit L2 norm, as float32; an empty row stays empty. copy=False: a float32 matrix in place."""
     matrix = sp.csr_matrix(matrix, dtype=np.float32, copy=copy)
-    kernels.divide_rows(matrix.indptr, matrix.data, _norms(matrix))
+    kernels.divide_rows(matrix.indptr, matrix.data, row_norms(matrix))
     return matrix
 
 
-def _norms(matrix: sp.csr_matrix) -> np.ndarray:
+def row_norms(matrix: sp.csr_matrix) -> np.ndarray:
     """The L2 norms of the rows of a float32 matrix, float32 (n,); 1 where a row is zero."""
     norms = np.empty(matrix.shape[0], np.float32)
     kernels.row_norms(matrix.indptr, matrix.data, norms)
@@ -44,7 +44,7 @@ def pifa(X: sp.csr_matrix, Y: sp.csr_matrix, weighting: str = "parabel", n_jobs:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    scales = 1 / _norms(X if weighting == "parabel" else Y)
+    scales = 1 / row_norms(X if weighting == "parabel" else Y)
     positives = Y.tocsc()  # its rows, the samples, ascend
     matrices = (positives.indptr, positives.indices, positives.data, scales, X.indptr, X.indices, X.data, X.shape[1])
     return _sum_in_pieces(matrices, (Y.shape[1], X.shape[1]), n_threads(n_jobs))

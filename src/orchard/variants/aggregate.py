@@ -19,16 +19,31 @@ _GROUPING = re.compile(
 
 
 def aggregate(
-    X: sp.csr_matrix, Y: sp.csr_matrix, grouping: str, seed: int, n_jobs: int | None = None
+    X: sp.csr_matrix,
+    Y: sp.csr_matrix,
+    grouping: str,
+    seed: int,
+    n_jobs: int | None = None,
+    groups: np.ndarray | None = None,
 ) -> tuple[sp.csr_matrix, sp.csr_matrix]:
     """Y¹ and Y² of the training samples, for a grouping by its name.
 
     `random-4`: groups of four · `clustered-8`: 2^8 groups · `clustered-8-noise-25`: the same with noise 0.25.
     Labels are merged as a list, or as a set where `-set` follows.
+
+    `given`: the groups that the data set brings along, int32 (n,), such as the documents of sentences. Their labels
+    are a set: every sample of a group repeats what is known of the whole, and repetitions say nothing.
     """
+    if grouping == "given":
+        if groups is None:
+            raise ConfigError("given: the data set brings no groups along (groups.trn.npy); group it by random-4 …")
+        Y1 = group_matrix(groups)
+        return Y1, merge_labels(Y, Y1, "set")
     named = _GROUPING.fullmatch(grouping)
     if not named:
-        raise ConfigError(f"unknown grouping {grouping!r}: it reads random-4, clustered-8, clustered-8-noise-25-set …")
+        raise ConfigError(
+            f"unknown grouping {grouping!r}: it reads given, random-4, clustered-8, clustered-8-noise-25-set …"
+        )
     if named["size"]:
         size = int(named["size"])
         if not 1 <= size <= X.shape[0]:

@@ -6,15 +6,21 @@ import numpy as np
 import scipy.sparse as sp
 
 from orchard.data.formats import read_image_labels, read_images
-from orchard.data.store import Dataset
-from orchard.errors import FormatError
+from orchard.data.store import SPLITS, Dataset
+from orchard.errors import ConfigError, FormatError
 
 
 def read(folder: Path, options: dict) -> Dataset:
-    names = options["label_names"]
-    X_train, Y_train = _read_split(folder, options["train_images"], options["train_labels"], len(names))
-    X_test, Y_test = _read_split(folder, options["test_images"], options["test_labels"], len(names))
-    return Dataset(X_train, Y_train, X_test, Y_test, label_names=[str(name) for name in names])
+    """`n_train` and `n_test` ask for the first so many pictures only: a slice of a larger set."""
+    names = [str(name) for name in options["label_names"]]
+    matrices = {}
+    for split in SPLITS:
+        X, Y = _read_split(folder, options[f"{split}_images"], options[f"{split}_labels"], len(names))
+        n = options.get(f"n_{split}", X.shape[0])
+        if n > X.shape[0]:
+            raise ConfigError(f"n_{split}: {n} pictures asked for, and there are {X.shape[0]}")
+        matrices |= {f"X_{split}": X[:n], f"Y_{split}": Y[:n]}
+    return Dataset(**matrices, label_names=names)
 
 
 def _read_split(folder: Path, images_file: str, labels_file: str, n_labels: int):

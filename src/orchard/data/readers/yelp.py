@@ -1,23 +1,19 @@
 """Yelp's review data as EAGLE uses it (section 7.3, B.3): four-sentence reviews to train on, one-sentence ones to test.
 
-A review carries those of the chosen tags that its business has. Which reviews are taken is decided by the SHA-256 of
-their ids, so that the choice is random and the same everywhere; the one-sentence reviews that come first in that
-order are left out of both splits, for validation.
+A training sample is a sentence, its group is the review. A review carries those of the chosen tags that its business
+has. Which reviews are taken is decided by the SHA-256 of their ids, so that the choice is random and the same
+everywhere; the one-sentence reviews that come first in that order are for validation.
 """
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
-from orchard.data.corpora import Corpus, is_unicode, to_dataset
+from orchard.data.corpora import is_unicode
+from orchard.data.sentences import Document, split_sentences, to_sentence_dataset
 from orchard.data.store import Dataset
 from orchard.errors import FormatError
-
-_SENTENCE_END = re.compile(r"[.!?]+(?:\s+|$)")
 
 
 def read(folder: Path, options: dict) -> Dataset:
@@ -28,22 +24,20 @@ def read(folder: Path, options: dict) -> Dataset:
     }
     candidates = {options["train_sentences"]: [], options["test_sentences"]: []}
     for review in _json_lines(folder / options["reviews"], ("review_id", "business_id", "text")):
-        chosen = candidates.get(count_sentences(review["text"] or ""))
-        if chosen is not None and review["business_id"] in tags_of_business:
+        if not (tags := tags_of_business.get(review["business_id"])):
+            continue
+        sentences = split_sentences(review["text"] or "")
+        if len(sentences) in candidates:
             order = hashlib.sha256(review["review_id"].encode()).digest()
-            chosen.append((order, review["review_id"], review["text"], tags_of_business[review["business_id"]]))
-    train = sorted(candidates[options["train_sentences"]])[: options["n_train"]]
-    held_out = options["n_validation"] + options["n_test"]
-    test = sorted(candidates[options["test_sentences"]])[options["n_validation"] : held_out]
-    corpus = Corpus()
-    for _, review_id, text, tags in train + test:
-        corpus.add(review_id, " ".join(text.split()), tags)
-    return to_dataset(corpus, np.arange(len(corpus.ids)) >= len(train), options.get("tfidf", {}))
+            candidates[len(sentences)].append((order, Document(sentences, tags)))
+    train = _first(candidates[options["train_sentences"]], options["n_train"])
+    held_out = _first(candidates[options["test_sentences"]], options["n_validation"] + options["n_test"])
+    valid, test = held_out[: options["n_validation"]], held_out[options["n_validation"] :]
+    return to_sentence_dataset(train, valid, test, options["encoder"], options.get("dimensions"))
 
 
-def count_sentences(text: str) -> int:
-    """Sentences end with `.`, `!` or `?` before white space or at the end; a rest without such an end is one more."""
-    return sum(1 for sentence in _SENTENCE_END.split(text) if sentence.strip())
+def _first(candidates: list[tuple[bytes, Document]], n: int) -> list[Document]:
+    return [document for _, document in sorted(candidates)[:n]]
 
 
 def _json_lines(path: Path, keys: tuple[str, ...]) -> Iterator[dict]:
@@ -63,7 +57,3 @@ def _json_lines(path: Path, keys: tuple[str, ...]) -> Iterator[dict]:
             if wrong:
                 raise FormatError(path, number, f"{', '.join(wrong)} must be a string of whole characters")
             yield record
-
-
-def _is_text(value) -> bool:
-    return isinstance(value, str) and is_unicode(value)

@@ -1,0 +1,1 @@
+"""What needs PyTorch: sentence encoders and the networks of the papers. It is imported inside functions only."""

@@ -1,0 +1,78 @@
+"""Groups of instances as flat tensors, and batches of them: no loop over groups, whatever their sizes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some groups, their instances one after the other.
+
+    members : int64 (n,), the rows of X.  group, place : int64 (n,), whose they are, and the how manieth of it.
+    sizes : int64 (B,), of the groups.  counts : float32 (B, L), how often a group has a label.
+    """
+
+    members: Tensor
+    group: Tensor
+    place: Tensor
+    sizes: Tensor
+    counts: Tensor
+    widest: int
+
+    def padded(self, values: Tensor, fill: float) -> Tensor:
+        """(n, L) values of instances as (B, g, L), g the size of the largest group; `fill` where a group is smaller."""
+        shape = (self.sizes.numel(), self.widest, *values.shape[1:])
+        if self.members.numel() == shape[0] * shape[1]:
+            return values.reshape(shape)
+        room = values.new_full(shape, fill)
+        return room.index_put((self.group, self.place), values)
+
+    @property
+    def present(self) -> Tensor:
+        """bool (B, g): where `padded` has an instance."""
+        return torch.arange(self.widest, device=self.sizes.device) < self.sizes[:, None]
+
+
+@dataclass(frozen=True)
+class Bags:
+    """All groups: the instances of group j are members[offsets[j] : offsets[j + 1]]."""
+
+    members: Tensor
+    offsets: Tensor
+    counts: Tensor
+
+    @classmethod
+    def of(cls, Y1: sp.csr_matrix, Y2: sp.csr_matrix, device: torch.device) -> "Bags":
+        """From Y¹ (n, m) and Y² (m, L), without the groups that have no instance or no label and so teach nothing."""
+        samples = sp.csc_matrix(Y1)
+        samples.sort_indices()
+        kept = np.flatnonzero((np.diff(samples.indptr) > 0) & (np.diff(Y2.indptr) > 0))
+        samples = samples[:, kept]
+        return cls(
+            torch.from_numpy(samples.indices.astype(np.int64)).to(device),
+            torch.from_numpy(samples.indptr.astype(np.int64)).to(device),
+            torch.from_numpy(Y2[kept].toarray().astype(np.float32)).to(device),
+        )
+
+    def __len__(self) -> int:
+        return self.offsets.numel() - 1
+
+    def batch(self, groups: Tensor) -> Batch:
+        """The groups of these numbers, int64 (B,)."""
+        starts, sizes = self.offsets[groups], self.offsets[groups + 1] - self.offsets[groups]
+        group = torch.repeat_interleave(torch.arange(groups.numel(), device=groups.device), sizes)
+        firsts = torch.cumsum(sizes, 0) - sizes
+        place = torch.arange(group.numel(), device=groups.device) - firsts[group]
+        widest = int(sizes.max())
+        return Batch(self.members[starts[group] + place], group, place, sizes, self.counts[groups], widest)
+
+    def shuffled(self, batch_size: int, generator: torch.Generator) -> Iterator[Batch]:
+        """All groups once, in random order, `batch_size` at a time."""
+        order = torch.randperm(len(self), generator=generator).to(self.offsets.device)
+        for groups in order.split(batch_size):
+            yield self.batch(groups)

@@ -1,0 +1,40 @@
+"""Where networks are trained, and how they give the same numbers again."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+
+
+def pick_device(name: str | None = None) -> torch.device:
+    """The device of this name; without one a GPU where there is any, and the processor elsewhere."""
+    return torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
+
+
+@contextmanager
+def repeatable() -> Iterator[None]:
+    """Inside, PyTorch computes the same bits for the same input, whatever the number of cores.
+
+    A matrix product in two threads rounds otherwise than in one, and training makes mountains of it: so there is one
+    thread. Networks as small as these gain little from a second one; another run on that core gains more.
+    """
+    threads, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # what CUDA wants for this
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    torch.set_flush_denormal(True)  # a hard mask is full of numbers so small that processors take an age over them
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
+        torch.set_num_threads(threads)
+        torch.use_deterministic_algorithms(strict)
+
+
+def seeded(make: Callable[[], nn.Module], seed: int) -> nn.Module:
+    """A network whose first weights depend on the seed alone; everybody else's random numbers stay as they were."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return make()

@@ -1,0 +1,64 @@
+"""Which searches for hyper-parameters there are: a method's grid on a data set, and whose choice is fixed before.
+
+A method's `search` (config/schemas/method.schema.yaml) names a grid of parameters, and either the variants, seeds and
+epochs of its own, or a method that it comes `after`: what that one has chosen is fixed, as EAGLE fixes the batch size,
+the learning rate and the epochs of Deep-MIML for all of its methods (§7.3).
+"""
+
+import math
+import re
+from itertools import product
+
+from orchard.config import pick
+from orchard.errors import ConfigError
+
+
+def search_of(name: str, methods: dict[str, dict], dataset: str) -> dict:
+    """The search of a method on a data set, all written out: grid, seeds, variants; epochs and patience, or after."""
+    method = pick("method", name, methods)
+    if "search" not in method:
+        raise ConfigError(f"method {name!r} has no `search`: it does not learn from groups")
+    search = {key: value for key, value in method["search"].items() if key != "per_dataset"}
+    search |= method["search"].get("per_dataset", {}).get(dataset, {})
+    if "after" not in search:
+        return search
+    first = methods.get(search["after"], {}).get("search")
+    if first is None or "after" in first:
+        raise ConfigError(
+            f"config/methods/{name}.yaml: search.after: {search['after']!r} is no method with a `search` of its own"
+        )
+    shared = search_of(search["after"], methods, dataset)
+    return {key: shared[key] for key in ("seeds", "variants")} | search
+
+
+def points_of(search: dict) -> dict[str, dict]:
+    """{name: {parameter: value}} of every point of the grid; none if there is nothing to choose."""
+    grid = search["grid"]
+    if not grid:
+        return {}
+    points = (dict(zip(grid, values, strict=True)) for values in product(*grid.values()))
+    return {point_name(point): point for point in points}
+
+
+def point_name(point: dict) -> str:
+    """As a folder is called: `batch_size=32,learning_rate=0.001`."""
+    return ",".join(f"{key}={value:g}" for key, value in point.items())
+
+
+def searched_variant(variant: str, search: dict) -> str:
+    """The variant whose search counts for this one: itself, or the one whose group size is nearest, by its ratio."""
+    if variant in search["variants"]:
+        return variant
+    size = _group_size(variant)
+    if size is None or len(search["variants"]) == 1:
+        return search["variants"][0]
+    sizes = {other: _group_size(other) for other in search["variants"]}
+    known = {other: known for other, known in sizes.items() if known}
+    if not known:
+        return search["variants"][0]
+    return min(known, key=lambda other: abs(math.log(known[other] / size)))
+
+
+def _group_size(variant: str) -> int | None:
+    named = re.fullmatch(r"aggregated/random-(\d+)(-set)?", variant)
+    return int(named[1]) if named else None
