@@ -3,7 +3,7 @@ SCALE ?= demo
 # NEURAL=no leaves PyTorch out: the artefacts that need it then say so, and show what is published.
 NEURAL ?= yes
 VENV := .venv
-READY := $(VENV)/.ready
+READY := $(VENV)/.ready-neural-$(NEURAL)
 REQUIREMENTS := requirements.txt $(if $(filter no,$(NEURAL)),,requirements-neural.txt)
 BIN := $(VENV)/bin
 

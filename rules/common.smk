@@ -24,7 +24,7 @@ DATASETS = load_registry("config/datasets", "config/schemas/dataset.schema.yaml"
 ENCODERS = load_encoders("config/encoders", "config/schemas/encoder.schema.yaml", DATASETS)
 METHODS = with_backbones(with_sweeps(load_folder("config/methods", "config/schemas/method.schema.yaml")))
 PAPERS = ("eagle", "disentangle", "labeltrees", "otseq2set")
-NEURAL = {name for name, method in METHODS.items() if method.get("estimator", "").startswith("orchard.neural.")}
+NETWORKS = sorted(name for name, method in METHODS.items() if "search" in method)  # they learn from groups
 HAS_TORCH = find_spec("torch") is not None
 NO_TORCH = "PyTorch is not installed (`pip install -r requirements-neural.txt`)"
 
@@ -34,7 +34,7 @@ def load_artefacts(path):
     artefacts = load_checked(path, "config/schemas/artefacts.schema.yaml")
     if HAS_TORCH:
         return artefacts
-    return {name: without(entry, NEURAL, NO_TORCH) if "rows" in entry else entry for name, entry in artefacts.items()}
+    return {name: without(entry, NETWORKS, NO_TORCH) if "rows" in entry else entry for name, entry in artefacts.items()}
 
 
 ARTEFACTS = {paper: load_artefacts(f"config/papers/{paper}/artefacts.yaml") for paper in PAPERS}
@@ -45,8 +45,7 @@ LOG_FOLDER = f"results/logs/artefacts/{SHOWN}"
 BENCHMARK_FOLDER = f"results/benchmarks/artefacts/{SHOWN}"
 
 
-# Methods that learn from groups, by their names; all others are runs of another kind.
-LEARNING_FROM_GROUPS = "|".join(sorted(re.escape(name) for name, method in METHODS.items() if "search" in method))
+LEARNING_FROM_GROUPS = "|".join(map(re.escape, NETWORKS))
 
 
 wildcard_constraints:

@@ -360,7 +360,7 @@ rule:
         mem_mb=1000,
     params:
         code=code_of("search_table.py"),
-        artefact=artefact_part("eagle", "table6", "title", "notes") | ({} if HAS_TORCH else {"not_run": NO_TORCH}),
+        artefact=artefact_part("eagle", "table6", "title", "rows", "notes"),
     script:
         "../workflow_scripts/search_table.py"
 

@@ -11,6 +11,10 @@ def choice_of(method, wildcards):
 
 def choices_before(wildcards):
     """What a search takes as given."""
+    if not wildcards.variant.startswith("aggregated/"):
+        raise ConfigError(
+            f"method {wildcards.method!r} learns from groups: its variant must be aggregated/…, not {wildcards.variant}"
+        )
     search = search_of(wildcards.method, METHODS, wildcards.dataset)
     return [choice_of(search["after"], wildcards)] if "after" in search else []
 
@@ -56,7 +60,8 @@ def point_parameters(wildcards):
     """A point of the grid; with how long it is trained at most, if no choice before has settled that."""
     search = search_of(wildcards.method, METHODS, wildcards.dataset)
     point = pick("point", wildcards.point, points_of(search))
-    return {"point": point, "schedule": {key: search[key] for key in ("epochs", "patience") if "after" not in search}}
+    schedule = {} if "after" in search else {key: search[key] for key in ("epochs", "patience")}
+    return {"point": point, "schedule": schedule}
 
 
 def groups_code(wildcards):

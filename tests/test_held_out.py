@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from orchard.data.store import Dataset
+from orchard.errors import OrchardError
 from orchard.held_out import with_validation, without_test
 from orchard.variants.aggregate import group_matrix
 
@@ -27,6 +28,16 @@ def test_a_fifth_of_the_training_samples_takes_the_place_of_the_test():
     for X, labels in ((seen, half.Y_train), (held_out, half.Y_test)):
         np.testing.assert_array_equal(labels.toarray().ravel(), X + 100)
     assert half.stats is data.stats
+
+
+def test_what_fits_the_real_rows_only_is_gone():
+    data = numbered(50)
+    lines = [str(row) for row in range(50)]
+    texts = {f"texts_{split}": lines for split in ("train", "valid", "test")}
+    whole = replace(data, **texts, groups_train=np.arange(50) // 5, X_valid=data.X_test, Y_valid=data.Y_test)
+    half = without_test(whole, data.Y_train, seed=0)
+    assert [getattr(half, name) for name in (*texts, "groups_train", "X_valid", "Y_valid")] == [None] * 6
+    assert half.splits == ["train", "test"]
 
 
 def test_seeds_hold_out_other_samples_and_the_same_ones_again():
@@ -78,5 +89,5 @@ def test_a_validation_set_that_comes_with_the_data_is_taken():
 
 
 def test_too_few_groups_are_refused():
-    with pytest.raises(ValueError, match="2 groups are too few to hold some out"):
+    with pytest.raises(OrchardError, match="2 groups are too few to hold some out"):
         with_validation(*grouped(8), seed=0)

@@ -36,6 +36,16 @@ def test_other_parameters_may_be_searched():
     assert choose_point(scores[::2])["parameters"]["tau"] == 0.3
 
 
+def test_epochs_that_were_fixed_before_are_no_part_of_the_choice():
+    """All scores have an epoch or none has; that of some would be the mean of who knows what."""
+    scores = [score(32, 0.1, 50.0 + (tau == 1), point={"tau": tau}) for tau in (3.0, 1.0)]
+    fixed = [{key: value for key, value in one.items() if key != "epoch"} for one in scores]
+    assert choose_point(fixed)["parameters"] == {"tau": 1.0}
+    for mixed in ([scores[0], fixed[1]], [fixed[0], scores[1]]):
+        with pytest.raises(ValueError, match="some of the scores have an epoch"):
+            choose_point(mixed)
+
+
 def test_points_with_other_seeds_are_not_compared():
     with pytest.raises(ValueError, match=r"'batch_size': 32.*needs the seeds \[0, 1\], each once; this one has \[0\]"):
         choose_point([score(32, 0.1, 50.0, seed=0), score(64, 0.1, 60.0, seed=1)])

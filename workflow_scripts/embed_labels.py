@@ -22,5 +22,5 @@ with job(snakemake.log[0]) as log:
         "shape": np.array([isqrt(X.shape[1])] * 2),
     }
     with atomic_file(snakemake.output[0]) as temporary, temporary.open("wb") as file:
-        np.savez(file, embeddings=embeddings_of_centred(X, Y1, Y2, n_iterations), **about)
+        np.savez(file, embeddings=embeddings_of_centred(X, Y1, Y2, n_iterations, n_jobs=1), **about)
     log.info("%s (%s): %d label embeddings", names.dataset, names.variant, Y2.shape[1])

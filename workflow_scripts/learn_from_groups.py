@@ -24,7 +24,9 @@ with job(snakemake.log[0]) as log:
     matrices = {key: getattr(groups, key) for key in ("X", "Y1", "Y2", "X_valid", "Y_valid")}
     matrices |= {"X_test": dataset.X_test, "Y_test": dataset.Y_test}
     write_json(snakemake.output.cost, cost)
-    told = {"params": parameters, "point": searched.get("point"), "epoch": estimator.epoch_}
+    told = {"params": parameters, "point": searched.get("point"), "device": estimator.device_}
+    if estimator.patience is not None:
+        told["epoch"] = estimator.epoch_
     write_score(snakemake.output.score, names, dataset.stats["simulated"], metrics, matrices, **told)
     log.info(
         "%s on %s (%s): %.2f on validation and %.2f on test samples",

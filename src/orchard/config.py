@@ -176,6 +176,10 @@ def method_named(name: str, methods: dict[str, dict]) -> dict:
             f"method {name!r}: {adding} adds nothing to another one (it has no `impute` and no `overlap`)"
         )
     behind = pick("method", backbone, methods)
+    if "search" in behind:
+        raise ConfigError(
+            f"method {name!r}: {backbone} learns from groups itself; put one that does not behind {adding}"
+        )
     if has := [key for key in ADDITIONS if key in behind]:
         raise ConfigError(f"method {name!r}: {backbone} has an `{has[0]}` itself; put a plain one behind {adding}")
     return behind | added

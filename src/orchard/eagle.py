@@ -217,7 +217,8 @@ def _mean_products(X: sp.csr_matrix, centre: bool) -> tuple[np.ndarray, float]:
 def _at_most_unit(X: sp.csr_matrix) -> sp.csr_matrix:
     """X in units of its longest row: Algorithm 1 does not see the unit, the kernels' tolerances are made for it."""
     X = sp.csr_matrix(X)
-    X.data /= row_norms(X).max(initial=0) if X.nnz else 1
+    filled = np.diff(X.indptr) > 0
+    X.data /= row_norms(X)[filled].max(initial=0) if X.data.any() else 1
     return X
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from orchard.data.store import Dataset
+from orchard.errors import OrchardError
 
 HELD_OUT = 0.2  # of the training samples
 GROUPS_HELD_OUT = 1 / 12  # 5,000 of MNIST's 60,000 pictures
@@ -13,6 +14,8 @@ GROUPS_HELD_OUT = 1 / 12  # 5,000 of MNIST's 60,000 pictures
 
 def without_test(dataset: Dataset, Y: sp.csr_matrix, seed: int) -> Dataset:
     """A data set whose test samples are a random fifth of the training samples; the real ones are gone.
+
+    So are texts, groups and validation samples, which fit neither these rows nor these labels.
 
     Y : CSR (n, L), the labels of the training samples that a method gets to see.
     """
@@ -24,7 +27,8 @@ def without_test(dataset: Dataset, Y: sp.csr_matrix, seed: int) -> Dataset:
     held_out[np.random.default_rng(seed).permutation(n)[:n_held_out]] = True
     X = dataset.X_train
     split = {"X_train": X[~held_out], "Y_train": Y[~held_out], "X_test": X[held_out], "Y_test": Y[held_out]}
-    return replace(dataset, **split, texts_train=None, texts_test=None)
+    others = ("texts_train", "texts_test", "groups_train", "X_valid", "Y_valid", "texts_valid")
+    return replace(dataset, **split, **dict.fromkeys(others))
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ def with_validation(dataset: Dataset, Y1: sp.csr_matrix, Y2: sp.csr_matrix, seed
     m = Y1.shape[1]
     n_held_out = round(GROUPS_HELD_OUT * m)
     if n_held_out == 0:
-        raise ValueError(f"{m} groups are too few to hold some out")
+        raise OrchardError(f"{m} groups are too few to hold some out for validation")
     group_is_out = np.zeros(m, bool)
     group_is_out[np.random.default_rng(seed).permutation(m)[:n_held_out]] = True
     is_out = Y1 @ group_is_out.astype(np.float32) > 0

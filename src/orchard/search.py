@@ -9,9 +9,10 @@ def choose_point(scores: list[dict]) -> dict:
 
     scores : of one search (data set, variant and method), one for every point and seed:
         {"dataset", "variant", "method", "seed", "metrics": {"validation accuracy", …}, "epoch": the best one,
-        "point": {parameter: value}}
+        "point": {parameter: value}}; none of them has an "epoch" if the epochs were fixed before
     Returns {"parameters": those of the point and `epochs`, "validation accuracy", "seeds"}; `epochs` is the mean over
-    the seeds, rounded. Ties go to the larger batch size, then to the smaller value of the other parameters.
+    the seeds, rounded, and missing if the scores have none. Ties go to the larger batch size, then to the smaller value
+    of the other parameters.
     """
     if not scores:
         raise ValueError("there are no scores to choose a point from")
@@ -24,12 +25,16 @@ def choose_point(scores: list[dict]) -> dict:
     for point, own in by_point.items():
         if (tried := [score["seed"] for score in own]) != seeds:
             raise ValueError(f"{dict(point)}: every point needs the seeds {seeds}, each once; this one has {tried}")
+    if len({"epoch" in score for score in scores}) > 1:
+        raise ValueError("some of the scores have an epoch and some have none")
     accuracy = {
         point: mean(score["metrics"]["validation accuracy"] for score in own) for point, own in by_point.items()
     }
     best = max(accuracy, key=lambda point: (accuracy[point], *_preference(point)))
-    epochs = floor(mean(score["epoch"] for score in by_point[best]) + 0.5)
-    return {"parameters": dict(best) | {"epochs": epochs}, "validation accuracy": accuracy[best], "seeds": seeds}
+    parameters = dict(best)
+    if "epoch" in scores[0]:
+        parameters["epochs"] = floor(mean(score["epoch"] for score in by_point[best]) + 0.5)
+    return {"parameters": parameters, "validation accuracy": accuracy[best], "seeds": seeds}
 
 
 def scores_by_point(scores: list[dict]) -> dict[tuple[tuple[str, float], ...], list[dict]]:

@@ -10,7 +10,7 @@ from orchard.config import load_yaml
 from orchard.data import load_dataset
 from orchard.data.prepare import prepare
 from orchard.data.readers.reuters_sentences import read, story_sentences
-from orchard.data.sentences import Document, split_sentences, to_sentence_dataset
+from orchard.data.sentences import Document, random_projection, split_sentences, to_sentence_dataset
 from orchard.errors import ConfigError, OrchardError
 from orchard.variants.aggregate import aggregate
 
@@ -101,6 +101,14 @@ def test_stories_become_bags_and_single_sentences(folder):
         assert [line.split()[-1] for line in lines] == [f"{name}." for name in names]
 
 
+@pytest.mark.parametrize("test_fraction", [0.75, 0.9])
+def test_fractions_that_leave_no_story_to_train_on_are_refused(folder, tmp_path, test_fraction):
+    reader = READER | {"encoder": "toy", "test_fraction": test_fraction}
+    config = TOY | {"reader": reader, "encoder": {"encoder": "sentence_double.WordSum"}}
+    with pytest.raises(ConfigError, match=r"toy\.yaml: reader: validation_fraction, test_fraction: .* less than 1"):
+        prepare("toy", config, folder, tmp_path / "toy")
+
+
 def test_prepared_bags_come_back_and_are_aggregated(folder, tmp_path):
     """Validation split, groups and statistics survive the folder; `given` groups have the labels of the story once."""
     encoder = {"encoder": "sentence_double.WordSum", "parameters": {"dimensions": 6}}
@@ -127,13 +135,38 @@ def test_preparing_sentences_twice_gives_the_same_bytes(folder, tmp_path):
     assert load_dataset(tmp_path / "one").X_train.shape[1] == 4
 
 
+def test_a_projection_keeps_inner_products():
+    """Johnson and Lindenstrauss: 4096 dimensions become 512, and cosines move by a few hundredths."""
+    E = np.random.default_rng(1).standard_normal((20, 4096)).astype(np.float32)
+    E[1] += 2 * E[0]
+    E /= np.linalg.norm(E, axis=1, keepdims=True)
+    projected = random_projection(E, 512, seed=0)
+    assert projected.shape == (20, 512) and projected.dtype == np.float32
+    assert projected.var() == pytest.approx(1 / 512, rel=0.1)
+    assert np.abs(projected @ projected.T - E @ E.T).max() < 0.2
+    assert (projected @ projected.T)[0, 1] > 0.8
+
+
+def test_a_projection_is_reproducible():
+    """Twice the same bits; the golden values depend on the seed, and rows not on each other, up to rounding."""
+    E = np.sin(np.arange(40 * 384, dtype=np.float32)).reshape(40, 384)
+    projected = random_projection(E, 32, seed=0)
+    assert projected.shape == (40, 32)
+    np.testing.assert_array_equal(random_projection(E, 32, seed=0), projected)
+    np.testing.assert_allclose(projected[-1, :3], [2.36144, -1.01325, -0.75668], rtol=1e-4)
+    np.testing.assert_allclose(random_projection(E[7:8], 32, seed=0), projected[7:8], rtol=1e-5, atol=1e-6)
+    assert (random_projection(E, 32, seed=1) != projected).all()
+
+
 def test_only_a_longer_embedding_is_projected():
     """512 dimensions of 384 would only add noise."""
     documents = [Document(["one two", "three four"], ["a"])]
     single = [Document(["five"], ["b"])]
-    for dimensions, width in ((None, 8), (512, 8), (5, 5)):
+    E = WordSum(None).encode(documents[0].sentences)
+    for dimensions, expected in ((None, E), (512, E), (8, E), (5, random_projection(E, 5, seed=0))):
         dataset = to_sentence_dataset(documents, single, single, WordSum(None), dimensions)
-        assert dataset.X_train.shape[1] == dataset.X_valid.shape[1] == width
+        assert dataset.X_train.shape[1] == dataset.X_valid.shape[1] == expected.shape[1]
+        np.testing.assert_allclose(dataset.X_train.toarray(), expected, rtol=1e-5, atol=1e-6)
     with pytest.raises(ConfigError, match="no document for the validation set"):
         to_sentence_dataset(documents, [], single, WordSum(None))
 

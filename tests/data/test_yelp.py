@@ -8,7 +8,7 @@ from sentence_double import WordSum
 
 from orchard.data.readers.yelp import read
 from orchard.data.sentences import split_sentences
-from orchard.errors import FormatError
+from orchard.errors import ConfigError, FormatError
 
 OPTIONS = {
     "reviews": "review.json",
@@ -54,6 +54,12 @@ def test_long_reviews_train_and_short_ones_test(tmp_path):
     # Every business that was kept has Pizza; only one of the two has Burgers. The sentences share their review's tags.
     assert (dataset.Y_train.toarray()[:, 1] == 1).all()
     assert (np.ptp(dataset.Y_train.toarray().reshape(6, 4, 2), axis=1) == 0).all()
+
+
+def test_reviews_of_one_length_for_both_are_refused(tmp_path):
+    write(tmp_path)
+    with pytest.raises(ConfigError, match="train_sentences, test_sentences: both are 4, and reviews would be trained"):
+        read(tmp_path, OPTIONS | {"test_sentences": 4})
 
 
 def test_embeddings_are_projected(tmp_path):

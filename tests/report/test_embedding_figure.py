@@ -62,14 +62,6 @@ def test_names_stand_once_unless_rows_have_others(save, draw):
     assert files["svg"].decode().count(">Coat<") == 2 and files["svg"].count(b"<image") == 5
 
 
-def test_fewer_pictures_side_by_side_are_larger(save, draw):
-    """Figure 10 is Figure 5 in two lines, so every picture has its name."""
-    (one, once), (_, again) = (draw([save("one", UNLIKE)], **changes) for changes in ({}, {"per_line": 2}))
-    heights = [int.from_bytes(files["png"][20:24]) for files in (once, again)]
-    assert heights[1] > 1.5 * heights[0] and len(one) == 3
-    assert all(f">{name}<" in again["svg"].decode() for name in ("Coat", "Bag", "Boot"))
-
-
 def test_simulated_embeddings_are_marked_in_their_row_alone(save, draw):
     rows, files = draw([save("one", UNLIKE), save("two", UNLIKE, source="simulated")])
     assert files["svg"].decode().count(">simulated data<") == 2  # beside and across

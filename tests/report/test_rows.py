@@ -189,7 +189,6 @@ def test_the_schema_knows_what_settings_and_artefacts_may_say():
         "settings": [setting],
         "seeds": MANY,
         "order": ["A", "B"],
-        "order_metric": "accuracy",
         "chance": 10,
     }
     check({"one": artefact}, schema, "artefacts.yaml")
@@ -197,3 +196,6 @@ def test_the_schema_knows_what_settings_and_artefacts_may_say():
         check({"one": artefact | {"settings": [setting | {"seeds": {"smoke": [0]}}]}}, schema, "artefacts.yaml")
     with pytest.raises(ConfigError, match="order"):
         check({"one": artefact | {"order": ["A"]}}, schema, "artefacts.yaml")
+    for key, value in {"order_metric": "accuracy", "per_line": 2, "not_run": "why"}.items():
+        with pytest.raises(ConfigError, match=key):  # the first metric, one row for a file, and rows say it
+            check({"one": artefact | {key: value}}, schema, "artefacts.yaml")

@@ -3,10 +3,11 @@
 import pytest
 
 from orchard.errors import ConfigError
+from orchard.report.rows import without
 from orchard.report.search_table import search_table
 from orchard.report.tables import write_table
 
-ARTEFACT = {"title": "Search", "notes": ["A note."]}
+ARTEFACT = {"title": "Search", "rows": [{"row": "Net", "method": "net"}], "notes": ["A note."]}
 
 
 @pytest.fixture
@@ -21,13 +22,13 @@ def published(tmp_path):
     return path
 
 
-def scores(accuracies, dataset="small", simulated=False):
-    """accuracies : {(batch size, learning rate): [(validation, test) for every seed]}."""
+def scores(accuracies, dataset="small", simulated=False, allowed=20):
+    """accuracies : {(batch size, learning rate): [(validation, test) for every seed]}; allowed : epochs."""
     about = {"dataset": dataset, "variant": "clean", "method": "net", "simulated": simulated}
     return [
         about
         | {"seed": seed, "epoch": 4 + 2 * seed, "metrics": {"accuracy": test, "validation accuracy": validation}}
-        | {"point": {"batch_size": size, "learning_rate": rate}}
+        | {"point": {"batch_size": size, "learning_rate": rate}, "params": {"epochs": allowed}}
         for (size, rate), of_seeds in accuracies.items()
         for seed, (validation, test) in enumerate(of_seeds)
     ]
@@ -51,14 +52,63 @@ def test_grids_stand_below_each_other_with_the_choices_in_bold(published):
 def test_notes_tell_what_the_choice_gives_and_what_it_costs(published):
     assert search_table(ARTEFACT, scores(SMALL), published).notes == [
         "A note.",
-        "Bold: the point that was chosen. The paper chose bs = 64, lr = 0.0001 (caption); 1 of its points are higher.",
-        "Chosen on small by validation accuracy alone: bs = 512, lr = 0.01, 5 epochs (validation 61.00, test 60.00). "
-        "The test set would have chosen bs = 32, lr = 0.1 (62.00); the choice costs 2.00 points.",
+        "Bold: the point that was chosen. The paper chose bs = 64, lr = 0.0001 (caption); 1 of its points is higher.",
+        "Chosen on small by validation accuracy alone: bs = 512, lr = 0.01, 5 epochs (validation 61.00, test 60.00); "
+        "on the edge of the grid: bs = 512, lr = 0.01. The test set would have chosen bs = 32, lr = 0.1 (62.00); the "
+        "choice costs 2.00 points.",
         "Measured: test accuracy at the epoch with the best validation accuracy. Scores are means over the seeds 0, 1, "
         "± their standard deviation. Epochs are the mean over the seeds of that epoch, rounded.",
     ]
     same = scores({(32, 0.1): [(50.0, 61.0)]})
     assert search_table(ARTEFACT, same, published).notes[2].endswith("It is the best on the test set, too.")
+    text = published.read_text(encoding="utf-8").replace("11.20", "41.20")
+    published.write_text(text, encoding="utf-8")
+    assert search_table(ARTEFACT, [], published).notes[1].endswith("; 2 of its points are higher.")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        ((64, 0.01), None),
+        ((32, 0.01), "bs = 32"),
+        ((128, 0.01), "bs = 128"),
+        ((64, 0.001), "lr = 0.001"),
+        ((64, 0.1), "lr = 0.1"),
+        ((32, 0.1), "bs = 32, lr = 0.1"),
+    ],
+)
+def test_a_choice_on_the_edge_of_the_grid_says_so(published, chosen, told):
+    grid = {(size, rate): [(50.0, 50.0)] for size in (32, 64, 128) for rate in (0.1, 0.01, 0.001)}
+    note = search_table(ARTEFACT, scores(grid | {chosen: [(60.0, 60.0)]}), published).notes[2]
+    assert "test 60.00)" + (f"; on the edge of the grid: {told}. It is" if told else ". It is") in note
+
+
+def test_what_is_the_same_at_all_points_has_no_edge(published):
+    note = search_table(ARTEFACT, scores({(32, 0.1): [(50.0, 61.0)], (32, 0.01): [(60.0, 62.0)]}), published).notes[2]
+    assert "; on the edge of the grid: lr = 0.01." in note
+
+
+def test_a_choice_of_all_epochs_that_were_allowed_says_so(published):
+    grid = {(32, 0.1): [(50.0, 61.0)], (64, 0.1): [(60.0, 61.0)]}
+    told = {allowed: search_table(ARTEFACT, scores(grid, allowed=allowed), published).notes[2] for allowed in (4, 5)}
+    assert "lr = 0.1, 4 epochs, the most that was allowed (validation" in told[4]
+    assert "lr = 0.1, 4 epochs (validation" in told[5]
+    single = [score | {"epoch": 1} for score in scores(grid)]
+    assert "lr = 0.1, 1 epoch (validation" in search_table(ARTEFACT, single, published).notes[2]
+
+
+def test_epochs_that_were_fixed_before_are_not_told(published):
+    fixed = [{key: value for key, value in score.items() if key != "epoch"} for score in scores(SMALL)]
+    *_, choice, measured = search_table(ARTEFACT, fixed, published).notes
+    assert "bs = 512, lr = 0.01 (validation 61.00" in choice
+    assert measured.startswith("Measured: test accuracy. Scores") and "Epochs" not in measured
+
+
+@pytest.mark.parametrize("point", [{"tau": 1.0}, {"batch_size": 32, "learning_rate": 0.1, "tau": 1.0}])
+def test_a_search_for_other_parameters_is_refused(published, point):
+    other = [score | {"point": point} for score in scores({(32, 0.1): [(50.0, 61.0)]})]
+    with pytest.raises(ConfigError, match=r"small: .* for batch_size and learning_rate, this one is for .*tau"):
+        search_table(ARTEFACT, other, published)
 
 
 def test_the_csv_holds_both_accuracies_and_what_was_chosen(published):
@@ -79,11 +129,9 @@ def test_every_data_set_has_its_choice_and_simulated_ones_say_so(published):
 
 
 def test_nothing_run_is_the_published_grid_and_the_reason(published):
-    table = search_table(ARTEFACT | {"not_run": "PyTorch is not installed"}, [], published)
+    table = search_table(without(ARTEFACT, {"net"}, "PyTorch is not installed"), [], published)
     assert {row[1] for row in table.rows} == {"published"}
-    assert table.notes[-1] == "Not run: PyTorch is not installed."
-    rows = [{"row": "Net", "not_run": "PyTorch is not installed"}]
-    assert search_table(ARTEFACT | {"rows": rows}, [], published).notes[-1] == "Not run: Net: PyTorch is not installed."
+    assert table.notes[-1] == "Not run: Net: PyTorch is not installed."
 
 
 def test_bold_cells_stay_right_aligned(published, tmp_path):

@@ -20,6 +20,16 @@ import pytest
             [],
             "unknown variant 'cleen'; did you mean 'clean'?",
         ),
+        (
+            ["results/runs/smoke-sim/clean/deep-miml/seed-0/score.json"],
+            [],
+            "'deep-miml' learns from groups: its variant must be aggregated/…, not clean",
+        ),
+        (
+            ["results/runs/smoke-sim/aggregated/random-4/eagle+deep-miml/seed-0/score.json"],
+            [],
+            "deep-miml learns from groups itself",
+        ),
         (["eagle"], ["datasets=eurlex"], "unknown data set 'eurlex'"),
         (["eagle"], ["datasets=smoke-sim,eurlex"], "unknown data set 'eurlex'"),
         (["eagle"], ["scale=demmo"], "scale: 'demmo' is not one of smoke, demo, laptop, paper; did you mean 'demo'?"),

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from orchard.data.corpora import label_matrix, one_line
 from orchard.data.store import Dataset
 from orchard.errors import ConfigError
-from orchard.neural.encoders import random_projection
 
 _PROJECTION_SEED = 0
 
@@ -98,3 +97,13 @@ def to_sentence_dataset(
         fields[f"texts_{split}"] = lines[start:end]
     groups = document_of_line[: len(fields["texts_train"])]
     return Dataset(**fields, groups_train=groups, label_names=label_names)
+
+
+def random_projection(E: np.ndarray, dimensions: int, seed: int) -> np.ndarray:
+    """E R, float32 (n, dimensions), where R (d, dimensions) is Gaussian with variance 1 / dimensions (eagle B.3).
+
+    In expectation all inner products stay as they are (Johnson and Lindenstrauss). Summed in float64: another order
+    of the sum, as of another machine, seldom shows once that is rounded, and then in the last digit of a float32.
+    """
+    R = np.random.default_rng(seed).standard_normal((E.shape[1], dimensions)) / np.sqrt(dimensions)
+    return (E.astype(np.float64) @ R).astype(np.float32)

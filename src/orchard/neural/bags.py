@@ -13,7 +13,7 @@ from torch import Tensor
 class Batch:
     """Some groups, their instances one after the other.
 
-    members : int64 (n,), the rows of X.  group, place : int64 (n,), whose they are, and the how manieth of it.
+    members : int64 (n,), the rows of X.  group, place : int64 (n,), their group and their position in it.
     sizes : int64 (B,), of the groups.  counts : float32 (B, L), how often a group has a label.
     """
 

@@ -35,6 +35,6 @@ def repeatable() -> Iterator[None]:
 
 def seeded(make: Callable[[], nn.Module], seed: int) -> nn.Module:
     """A network whose first weights depend on the seed alone; everybody else's random numbers stay as they were."""
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng():
         torch.manual_seed(seed)
         return make()

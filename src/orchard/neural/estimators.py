@@ -19,19 +19,19 @@ from orchard.neural import miml
 from orchard.neural.bags import Bags, Batch
 from orchard.neural.devices import pick_device, repeatable, seeded
 from orchard.neural.features import CentredFeatures, embeddings_of_centred
-from orchard.neural.objectives import GROUP_LOSSES, assignment_loss, mean_probability_loss
+from orchard.neural.objectives import GROUP_LOSSES, mean_probability_loss
 from orchard.neural.training import Checkpoint, Schedule, train
 from orchard.parameters import Parameters
+from orchard.provenance import source_hash
 
 ROWS_AT_ONCE = 4096
 
 
 @dataclass(eq=False, repr=False)
-class DeepMIML(Parameters):
-    """Deep-MIML (eagle §6, Eq. 7): two layers, the maximum over concepts, the maximum over the instances of a group.
+class GroupNetwork(Parameters):
+    """What all of them share: a network, see `orchard.neural.miml.DeepMIML`, that is trained on groups of instances.
 
-    hidden, concepts, output_relu : of the network, see `orchard.neural.miml.DeepMIML`.
-    loss : 'sets', 'squares' or 'shares', see `orchard.neural.objectives`.
+    hidden, concepts, output_relu : of the network.
     batch_size : in groups.  learning_rate : Adam's.
     epochs, patience : see `orchard.neural.training.Schedule`.
     random_state : an integer; the same one gives the same network, bit for bit on a processor.
@@ -41,13 +41,12 @@ class DeepMIML(Parameters):
     samples, so that pixels lie within 0 and 1 before that.
 
     Attributes after `fit`: network_, course_ (validation accuracy and seconds of every epoch), epoch_ (the one that was
-    kept, from 1), n_labels_, n_features_in_.
+    kept, from 1), device_, n_labels_, n_features_in_.
     """
 
     hidden: int = 128
     concepts: int = 10
     output_relu: bool = True
-    loss: str = "sets"
     batch_size: int = 64
     learning_rate: float = 1e-3
     epochs: int = 20
@@ -55,7 +54,7 @@ class DeepMIML(Parameters):
     random_state: int = 0
     device: str | None = None
 
-    def fit(self, X, Y1, Y2, X_valid=None, Y_valid=None, checkpoint=None) -> "DeepMIML":
+    def fit(self, X, Y1, Y2, X_valid=None, Y_valid=None, checkpoint=None):
         """Train on groups: X (n, d), Y1 (n, m), Y2 (m, L) with counts, as `orchard.eagle.impute_labels` takes them.
 
         X_valid, Y_valid : single samples and their labels, (n', d) and (n', L); the accuracy on them is told after
@@ -64,8 +63,7 @@ class DeepMIML(Parameters):
         """
         self._check_parameters()
         X, Y1, Y2 = checked_groups(X, Y1, Y2)
-        if (X_valid is None) != (Y_valid is None):
-            raise ValueError("X_valid and Y_valid go together")
+        validation = _checked_validation(X_valid, Y_valid, X.shape[1], Y2.shape[1])
         schedule = Schedule(self.batch_size, self.learning_rate, self.epochs, self.patience)
         device = pick_device(self.device)
         with repeatable():
@@ -74,12 +72,18 @@ class DeepMIML(Parameters):
             bags = Bags.of(Y1, Y2, device)
             if not len(bags):
                 raise ValueError("no group has both samples and labels: there is nothing to learn from")
-            self.n_labels_, self.n_features_in_ = Y2.shape[1], X.shape[1]
+            self.n_labels_, self.n_features_in_, self.device_ = Y2.shape[1], X.shape[1], str(device)
             network = self._network(dense, Y1, Y2).to(device)
-            validate = None if X_valid is None else self._validation(X_valid, Y_valid, device)
-            resume = Checkpoint(checkpoint, self._recipe(X, Y1, Y2)) if checkpoint else None
+            resume = Checkpoint(checkpoint, self._recipe(X, Y1, Y2, *validation)) if checkpoint else None
             self.course_ = train(
-                network, self._loss, dense.to(device), bags, schedule, self.random_state, validate, resume
+                network,
+                self._loss,
+                dense.to(device),
+                bags,
+                schedule,
+                self.random_state,
+                self._accuracy_on(*validation, device) if validation else None,
+                resume,
             )
             self.network_ = network.eval()
             self.epoch_ = self.course_.epochs if self.patience is None else self.course_.best_epoch
@@ -99,50 +103,58 @@ class DeepMIML(Parameters):
     def model_bytes_(self) -> int:
         return sum(weights.numel() * weights.element_size() for weights in self.network_.state_dict().values())
 
-    # ---- what a kind of network is
-
     def _network(self, X: Tensor, Y1: sp.csr_matrix, Y2: sp.csr_matrix) -> nn.Module:
         """Made for centred features X (n, d), with its first weights."""
-        make = miml.DeepMIML
-        return seeded(
-            lambda: make(X.shape[1], Y2.shape[1], self.hidden, self.concepts, self.output_relu), self.random_state
-        )
+        sizes = X.shape[1], Y2.shape[1], self.hidden, self.concepts
+        return seeded(lambda: miml.DeepMIML(*sizes, self.output_relu), self.random_state)
 
     def _loss(self, network: nn.Module, X: Tensor, batch: Batch) -> Tensor:
-        return GROUP_LOSSES[self.loss](network.of_groups(X, batch), batch.counts)
+        """Of the instances X (n, d) of a batch."""
+        raise TypeError(f"{type(self).__name__} does not say what it is trained to")
 
     def _check_parameters(self) -> None:
         """Refuse what makes no sense, naming the parameter, before any work starts."""
         for one in fields(self):
             check_parameter(one.name, getattr(self, one.name), one.type)
-        for name in ("hidden", "concepts", "batch_size", "epochs", "patience", "assignment_steps"):
-            if (value := getattr(self, name, None)) is not None and value < 1:
+        for name in ("hidden", "concepts", "batch_size", "epochs", "patience"):
+            if (value := getattr(self, name)) is not None and value < 1:
                 raise ValueError(f"{name} must be at least 1, not {value!r}")
         if self.random_state < 0:
             raise ValueError(f"random_state must be at least 0, not {self.random_state!r}")
         if not 0 < self.learning_rate < np.inf:
             raise ValueError(f"learning_rate must be a positive number, not {self.learning_rate!r}")
-        if self.loss not in GROUP_LOSSES:
-            raise ValueError(f"loss must be one of {', '.join(GROUP_LOSSES)}, not {self.loss!r}")
-        if not 0 <= getattr(self, "tau", 0.0) < np.inf:
-            raise ValueError(f"tau must not be negative, not {self.tau!r}")
 
-    # ---- what all kinds share
-
-    def _validation(self, X, Y, device):
-        X, Y = self.features_(checked_X(X, self.n_features_in_)), checked_incidence(Y, "Y_valid")
-        X = torch.from_numpy(X).to(device)
-        if Y.shape != (X.shape[0], self.n_labels_):
-            raise ValueError(f"Y_valid is {Y.shape}, samples × labels are {(X.shape[0], self.n_labels_)}")
-        return lambda network: 100 * precision_at_k(_topk(_logits(network, X), 1)[0], Y, 1)
+    def _accuracy_on(self, X: sp.csr_matrix, Y: sp.csr_matrix, device: torch.device):
+        dense = torch.from_numpy(self.features_(X)).to(device)
+        return lambda network: 100 * precision_at_k(_topk(_logits(network, dense), 1)[0], Y, 1)
 
     def _recipe(self, *matrices: sp.csr_matrix) -> str:
-        told = [type(self).__name__, repr(self.get_params()), *map(sha256_of_csr, matrices)]
-        return hashlib.sha256("\n".join(told).encode()).hexdigest()
+        """All that a training depends on, the code among it: one that was killed is not gone on with by other code."""
+        about = [type(self).__name__, repr(self.get_params()), self.device_, torch.__version__, source_hash(__file__)]
+        return hashlib.sha256("\n".join([*about, *map(sha256_of_csr, matrices)]).encode()).hexdigest()
 
 
 @dataclass(eq=False, repr=False)
-class _WithEmbeddings(DeepMIML):
+class DeepMIML(GroupNetwork):
+    """Deep-MIML (eagle §6, Eq. 7): two layers, the maximum over concepts, the maximum over the instances of a group.
+
+    loss : of a group's logits: 'sets', 'squares' or 'shares', see `orchard.neural.objectives`.
+    All else: see `GroupNetwork`.
+    """
+
+    loss: str = "sets"
+
+    def _loss(self, network, X, batch):
+        return GROUP_LOSSES[self.loss](network.of_groups(X, batch), batch.counts)
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        if self.loss not in GROUP_LOSSES:
+            raise ValueError(f"loss must be one of {', '.join(GROUP_LOSSES)}, not {self.loss!r}")
+
+
+@dataclass(eq=False, repr=False)
+class _WithEmbeddings(GroupNetwork):
     """A network beside label embeddings that GRLR (Algorithm 1) learns from the groups."""
 
     tau: float = 1.0
@@ -151,11 +163,16 @@ class _WithEmbeddings(DeepMIML):
 
     def _embeddings(self, X: Tensor, Y1: sp.csr_matrix, Y2: sp.csr_matrix) -> Tensor:
         """L (L, d)."""
-        return torch.from_numpy(embeddings_of_centred(X.numpy(), Y1, Y2, self.iterations, self.step))
+        return torch.from_numpy(embeddings_of_centred(X.numpy(), Y1, Y2, self.iterations, self.step, n_jobs=1))
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        if not 0 <= self.tau < np.inf:
+            raise ValueError(f"tau must not be negative, not {self.tau!r}")
 
 
 @dataclass(eq=False, repr=False)
-class CoAttentionMIML(_WithEmbeddings):
+class CoAttentionMIML(_WithEmbeddings, DeepMIML):
     """EAGLE for MIML (eagle §6, Figure 2): Deep-MIML, masked by the affinity of instances and label embeddings.
 
     tau : how hard the mask assigns; 0 is Deep-MIML.  learn_tau, learn_embeddings : train them along, from there.
@@ -174,31 +191,32 @@ class CoAttentionMIML(_WithEmbeddings):
 class LabelProportions(_WithEmbeddings):
     """Beyond the paper: the labels' shares in a group teach how many of its instances have each label.
 
-    fit_to : 'mean', the mean of the instances' softmax is fitted to the shares; 'assignment', every instance is fitted
-        to the labels that a balanced assignment gives it, in `assignment_steps` steps of Sinkhorn's.
+    The mean over a group of its instances' softmax is fitted to the shares.
     tau, iterations, step : of the label embeddings, which are added to the logits (`orchard.neural.miml.LabelPrior`),
         and of Algorithm 1, which learns them; tau = 0 is without.
     """
 
     output_relu: bool = False
     tau: float = 0.0
-    fit_to: str = "mean"
-    assignment_steps: int = 10
 
     def _network(self, X, Y1, Y2):
         network = super()._network(X, Y1, Y2)
         return miml.LabelPrior(network, self._embeddings(X, Y1, Y2), self.tau) if self.tau else network
 
     def _loss(self, network, X, batch):
-        logits = batch.padded(network(X), 0.0)
-        if self.fit_to == "mean":
-            return mean_probability_loss(logits, batch.counts, batch.present)
-        return assignment_loss(logits, batch.counts, batch.present, self.assignment_steps)
+        return mean_probability_loss(batch.padded(network(X), 0.0), batch.counts, batch.present)
 
-    def _check_parameters(self):
-        super()._check_parameters()
-        if self.fit_to not in ("mean", "assignment"):
-            raise ValueError(f"fit_to must be 'mean' or 'assignment', not {self.fit_to!r}")
+
+def _checked_validation(X, Y, n_features: int, n_labels: int) -> tuple[sp.csr_matrix, ...]:
+    """(X, Y) of validation samples, or () without any."""
+    if (X is None) != (Y is None):
+        raise ValueError("X_valid and Y_valid go together")
+    if X is None:
+        return ()
+    X, Y = checked_X(X, n_features), checked_incidence(Y, "Y_valid")
+    if Y.shape != (X.shape[0], n_labels):
+        raise ValueError(f"Y_valid is {Y.shape}, samples × labels are {(X.shape[0], n_labels)}")
+    return X, Y
 
 
 @torch.no_grad()

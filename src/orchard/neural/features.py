@@ -37,9 +37,12 @@ class CentredFeatures:
         return dense
 
 
-def embeddings_of_centred(X: np.ndarray, Y1, Y2, iterations: int, step: float = 0.1) -> np.ndarray:
+def embeddings_of_centred(
+    X: np.ndarray, Y1, Y2, iterations: int, step: float = 0.1, n_jobs: int | None = None
+) -> np.ndarray:
     """L, float32 (L, d): what GRLR (Algorithm 1) learns from groups of centred samples X (n, d).
 
     Their rows are taken as they are: they sum up to zero, so that nothing that all samples share has a vote.
     """
-    return label_embeddings(sp.csr_matrix(X), Y1, Y2, iterations, step, unit_samples=False).toarray()
+    L = label_embeddings(sp.csr_matrix(X), Y1, Y2, iterations, step, unit_samples=False, n_jobs=n_jobs)
+    return L.toarray()

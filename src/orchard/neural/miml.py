@@ -67,10 +67,10 @@ class CoAttention(nn.Module):
 
 
 class LabelPrior(nn.Module):
-    """Beyond the paper: τ X Lᵀ is added to the multi-instance logit, of groups and of single instances alike.
+    """Beyond the paper: V₂ + τ X Lᵀ in the place of V₂, for instances of groups and for single ones alike.
 
-    The mask of a single instance is 1, so that the label embeddings are silent when a test sample is asked for; here
-    they speak there too, and the network learns what is missing.
+    The mask of `CoAttention` is 1 for a single instance, so that the label embeddings do not take part in predictions;
+    here they do, and the network learns what they lack.
     """
 
     def __init__(self, network: nn.Module, embeddings: Tensor, tau: float):

@@ -43,35 +43,3 @@ def mean_probability_loss(logits: Tensor, counts: Tensor, present: Tensor) -> Te
     log_p = torch.log_softmax(logits, dim=2).masked_fill(~present[..., None], -torch.inf)
     log_mean = torch.logsumexp(log_p, dim=1) - torch.log(g)
     return -(proportions(counts) * log_mean).sum(dim=1).mean()
-
-
-def assignment_loss(logits: Tensor, counts: Tensor, present: Tensor, iterations: int) -> Tensor:
-    """The same by assignment: instances learn the labels that `balanced_assignment` gives them, taken as given.
-
-    −1/n Σᵢₖ Qᵢₖ ln pᵢₖ over the n instances of the batch.
-    """
-    log_p = torch.log_softmax(logits, dim=2)
-    Q = balanced_assignment(log_p.detach(), counts, present, iterations)
-    return -(Q * log_p).sum() / present.sum()
-
-
-def balanced_assignment(log_p: Tensor, counts: Tensor, present: Tensor, iterations: int) -> Tensor:
-    """Q (B, g, L), closest to p in relative entropy among those that give an instance one label and a label its count.
-
-    argmin_Q Σ Qᵢₖ ln (Qᵢₖ / pᵢₖ)  with  Σₖ Qᵢₖ = 1,  Σᵢ Qᵢₖ = cₖ,
-
-    by Sinkhorn's scaling of rows and columns, in logarithms. Co-attention in both directions: the softmax over the
-    instances that the paper's mask has, and one over the labels. Counts are scaled to the number of instances. The
-    last step is a scaling of rows, so that every instance has exactly one label in sum.
-    """
-    there = present[..., None]
-    log_c = torch.log(proportions(counts) * present.sum(dim=1)[:, None])  # −∞ for a label that the group lacks
-    log_p = log_p.masked_fill(~there, -torch.inf)
-    of_labels = torch.where(log_c > -torch.inf, 0.0, -torch.inf)
-    for _ in range(iterations):
-        by_row = log_p + of_labels[:, None]
-        by_row = by_row - torch.logsumexp(by_row.masked_fill(~there, 0.0), dim=2, keepdim=True)
-        of_labels = of_labels + log_c - torch.logsumexp(by_row, dim=1)
-        of_labels = torch.where(log_c > -torch.inf, of_labels, -torch.inf)
-    by_row = (log_p + of_labels[:, None]).masked_fill(~there, 0.0)
-    return torch.softmax(by_row, dim=2).masked_fill(~there, 0.0)

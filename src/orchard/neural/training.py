@@ -121,11 +121,11 @@ class Checkpoint:
         if not self.path.is_file():
             return None
         try:
-            found = torch.load(self.path, weights_only=True)
+            found = torch.load(self.path, weights_only=True, map_location="cpu")
+            return found if found["recipe"] == self.recipe else None
         except Exception as error:  # whatever is wrong with it, training anew is right
             logger.warning("%s cannot be read, training starts anew: %s", self.path, error)
             return None
-        return found if found["recipe"] == self.recipe else None
 
     def write(self, course: Course, network: nn.Module, optimiser, order: torch.Generator, best: dict | None) -> None:
         state = {"recipe": self.recipe, "course": asdict(course), "order": order.get_state(), "best": best}

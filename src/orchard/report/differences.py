@@ -2,16 +2,17 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
-from math import sqrt
+from math import nan, sqrt
 from statistics import mean, stdev
 
 from orchard.errors import ConfigError
+from orchard.report.published import PublishedValue
 from orchard.report.scores import metrics_by_seed, signed
 
 HOLDS, FAILS, OPEN, ONE_SEED = "holds", "does not hold", "inconclusive", "one seed, no verdict"
-CLEAR = 2  # standard errors that a mean difference must be away from 0
 
 BySeed = dict[int, dict[str, float]]  # {seed: metrics}, the runs of one method
+Printed = dict[tuple[str, str, str], dict[str, PublishedValue]]  # {(data set, setting, row): {metric: value}}
 
 
 @dataclass(frozen=True)
@@ -31,30 +32,34 @@ class Difference:
         return cls(mean(gaps), stdev(gaps) if len(gaps) > 1 else 0.0, len(gaps)) if gaps else None
 
     @property
+    def margin(self) -> float:
+        """Half the 95 % confidence interval of the mean, by the t distribution; for two seeds or more."""
+        from scipy.stats import t
+
+        return float(t.ppf(0.975, self.n_seeds - 1)) * self.spread / sqrt(self.n_seeds)
+
+    @property
     def verdict(self) -> str:
-        """Whether the first one is better: by more than CLEAR standard errors of the mean difference."""
+        """Whether the first one is better: the mean difference is more than its margin above 0."""
         if self.n_seeds == 1:
             return ONE_SEED
-        margin = CLEAR * self.spread / sqrt(self.n_seeds)
-        return HOLDS if self.mean > margin else FAILS if self.mean < -margin else OPEN
+        return HOLDS if self.mean > self.margin else FAILS if self.mean < -self.margin else OPEN
 
     def __str__(self) -> str:
         return signed(self.mean) + (f" ± {self.spread:.2f}" if self.n_seeds > 1 else "")
 
 
-def claimed_order(artefact: dict, datasets: list[str], scores: list[dict]) -> list[str]:
+def claimed_order(artefact: dict, datasets: list[str], scores: list[dict], published: Printed) -> list[str]:
     """A note that judges the artefact's `order` (rows, best first), if it has one: every two neighbours in it.
 
-    They are compared on every data set and in every setting, in `order_metric` or else the first of the metrics, where
-    both were measured; what simulated data says about the order is not asked.
+    They are compared on every data set and in every setting where both were measured, in the first of the metrics;
+    what simulated data says about the order is not asked.
     """
     if "order" not in artefact:
         return []
-    order, metric = artefact["order"], artefact.get("order_metric", artefact["metrics"][0])
+    order, metric = artefact["order"], artefact["metrics"][0]
     if unknown := sorted(set(order) - {row["row"] for row in artefact["rows"]}):
         raise ConfigError(f"order: the artefact has no row {', '.join(unknown)}")
-    if metric not in artefact["metrics"]:
-        raise ConfigError(f"order_metric: {metric!r} is none of the artefact's metrics")
     real = [score for score in scores if not score["simulated"]]
     rows = {(row.get("setting", ""), row["row"]): row for row in artefact["rows"]}
     verdicts = []
@@ -65,13 +70,21 @@ def claimed_order(artefact: dict, datasets: list[str], scores: list[dict]) -> li
             for better, worse in pairwise(order):
                 if gap := Difference.between([(runs.get(better, {}), runs.get(worse, {}))], metric):
                     place = ", ".join(filter(None, (dataset, setting)))
-                    seeds = f"{gap.n_seeds} seed{'s' if gap.n_seeds > 1 else ''}"
-                    verdicts.append(f"- {better} − {worse} on {place}: {gap} ({seeds}): {gap.verdict}")
+                    told = f"{gap.n_seeds} seed{'s' if gap.n_seeds > 1 else ''}"
+                    values = [published.get((dataset, setting, name), {}).get(metric) for name in (better, worse)]
+                    told += _published_gap(*values)
+                    verdicts.append(f"- {better} − {worse} on {place}: {gap} ({told}): {gap.verdict}")
     if not verdicts:
         return []
     rule = (
         f"The paper's order, best first: {', '.join(order)}. Differences in {metric} are those of runs with the same "
-        f"seed, ± their standard deviation over the seeds. It '{HOLDS}' where the mean difference is more than {CLEAR} "
-        f"standard errors of the mean above 0, '{FAILS}' where it is more than {CLEAR} below, '{OPEN}' in between."
+        f"seed, ± their standard deviation over the seeds. It '{HOLDS}' where the mean difference is above 0 "
+        f"(two-sided 95 % confidence, t distribution), '{FAILS}' where it is below 0, '{OPEN}' in between."
     )
     return ["\n".join([rule, "", *verdicts])]
+
+
+def _published_gap(one: PublishedValue | None, other: PublishedValue | None) -> str:
+    """`; published +0.12`, one − other; nothing where the paper does not print both as numbers."""
+    gap = one.number - other.number if one and other else nan
+    return f"; published {signed(gap)}" if gap == gap else ""

@@ -47,7 +47,7 @@ def mean_cosines(embeddings: np.ndarray) -> np.ndarray:
 
 
 def embedding_figure(artefact: dict, files: list, outputs) -> None:
-    """A row of pictures for every file, or several if the artefact says how many stand side by side (`per_line`).
+    """A row of pictures for every file.
 
     files : npz with `embeddings` (L, d), `names` (L,), `shape` (height and width, d in all), and the texts `dataset`,
         `title` and `source` (measured or simulated).
@@ -55,20 +55,17 @@ def embedding_figure(artefact: dict, files: list, outputs) -> None:
     if not files:
         raise ConfigError(f"{artefact['title']}: there are no label embeddings to show")
     shown = [Embeddings.read(path) for path in files]
-    across = min(artefact.get("per_line", 100), max(len(one.names) for one in shown))
-    lines = [(one, start) for one in shown for start in range(0, len(one.names), across)]
-    figure, axes = new_panels(len(lines) * across, columns=across)
+    across = max(len(one.names) for one in shown)
+    figure, axes = new_panels(len(shown) * across, columns=across)
     height = (FIGURE_WIDTH - TITLE_WIDTH) / across * shown[0].pictures.shape[1] / shown[0].pictures.shape[2]
-    named = [
-        start > 0 or number == 0 or one.names != lines[number - 1][0].names for number, (one, start) in enumerate(lines)
-    ]
-    figure.set_size_inches(FIGURE_WIDTH, len(lines) * height + NAMES_HEIGHT * sum(named))
+    named = [number == 0 or one.names != shown[number - 1].names for number, one in enumerate(shown)]
+    figure.set_size_inches(FIGURE_WIDTH, len(shown) * height + NAMES_HEIGHT * sum(named))
     figure.get_layout_engine().set(w_pad=0.02, h_pad=0.02)
-    for number, (one, start) in enumerate(lines):
-        of_line = axes[number * across : (number + 1) * across]
-        _draw(of_line, one, start, with_names=named[number])
+    for number, one in enumerate(shown):
+        of_row = axes[number * across : (number + 1) * across]
+        _draw(of_row, one, with_names=named[number])
         if one.source == "simulated":
-            over = figure.add_subplot(of_line[0].get_gridspec()[number, :], zorder=2)
+            over = figure.add_subplot(of_row[0].get_gridspec()[number, :], zorder=2)
             over.set_axis_off()
             mark_simulated(over, ORANGE, alpha=0.8)  # on grey pictures grey cannot be read
     notes = [
@@ -86,19 +83,18 @@ def embedding_figure(artefact: dict, files: list, outputs) -> None:
     write_csv(outputs["csv"], CSV_HEADER, records)
 
 
-def _draw(panels: list, one: Embeddings, start: int, with_names: bool) -> None:
-    """The pictures of one line from the label `start` on; the title of the row beside its first line."""
+def _draw(panels: list, one: Embeddings, with_names: bool) -> None:
+    """The pictures of one row, its title beside them."""
     limit = np.abs(one.pictures).max() or 1
     for panel in panels:
         panel.set(xticks=[], yticks=[])
         panel.spines[:].set_visible(False)
-    for panel, picture, name in zip(panels, one.pictures[start:], one.names[start:], strict=False):
+    for panel, picture, name in zip(panels, one.pictures, one.names, strict=False):
         panel.imshow(picture, cmap="gray", vmin=-limit, vmax=limit, interpolation="nearest")
         if with_names:
             panel.set_title(name, fontsize=7, pad=2)
-    if start == 0:
-        kept_together = one.title.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
-        told = [textwrap.fill(kept_together, TITLE_LETTERS, break_on_hyphens=False)]
-        told += [f"cosine {one.cosines.mean():.2f}".replace("-", "−")] if len(one.names) > 1 else []
-        told += ["simulated data"] if one.source == "simulated" else []
-        panels[0].set_ylabel("\n".join(told), rotation=0, ha="right", va="center", labelpad=4, fontsize=7)
+    kept_together = one.title.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+    told = [textwrap.fill(kept_together, TITLE_LETTERS, break_on_hyphens=False)]
+    told += [f"cosine {one.cosines.mean():.2f}".replace("-", "−")] if len(one.names) > 1 else []
+    told += ["simulated data"] if one.source == "simulated" else []
+    panels[0].set_ylabel("\n".join(told), rotation=0, ha="right", va="center", labelpad=4, fontsize=7)

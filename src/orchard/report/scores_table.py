@@ -72,7 +72,7 @@ def scores_table(artefact: dict, scores: list[dict], published_csv=None) -> Tabl
         *([OVERSIZED_NOTE] if any(OVERSIZED in row for row in table.rows) else []),
         *_notes(artefact, shown, in_paper, at_hand, scores),
         *order_note(both, metrics),
-        *claimed_order(artefact, at_hand, scores),
+        *claimed_order(artefact, at_hand, scores, published),
         *(compare_note(artefact["compare"], of_setting, metrics) if "compare" in artefact else []),
     ]
     return table

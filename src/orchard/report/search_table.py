@@ -13,6 +13,7 @@ from orchard.report.tables import Table
 from orchard.search import choose_point, scores_by_point
 
 PUBLISHED_CHOICE = 64, 1e-4  # "We select bs = 64, lr = 1e-4 for our experiments", the caption
+SEARCHED = "batch_size", "learning_rate"
 RECORD_HEADER = ["data set", "source", "bs", "lr", "column", "value", "spread", "chosen"]
 _SETTING = re.compile(r"bs = (\d+), lr = ([\d.e-]+)")
 
@@ -20,15 +21,16 @@ _SETTING = re.compile(r"bs = (\d+), lr = ([\d.e-]+)")
 def search_table(artefact: dict, scores: list[dict], published_csv) -> Table:
     """A line for every data set, source and batch size, a column for every learning rate.
 
-    artefact : {title, notes, rows, not_run}. Why there are no scores, if there are none, its rows tell or `not_run`.
-    scores : one for every point and seed, as `orchard.search.choose_point` takes them, of any number of data sets.
+    artefact : {title, notes, rows}. If there are no scores, its rows tell why, as `orchard.report.rows.without` does.
+    scores : one for every point and seed, as `orchard.search.choose_point` takes them, of any number of data sets;
+        `params` holds how many `epochs` were allowed.
     """
     published, dataset_of_paper = _published(published_csv)
     searches = {}
     for score in scores:
         searches.setdefault(score["dataset"], []).append(score)
     grids = {
-        name: {_place(dict(point)): Measured.of(at_point) for point, at_point in scores_by_point(own).items()}
+        name: {_place(dict(point), name): Measured.of(at_point) for point, at_point in scores_by_point(own).items()}
         for name, own in searches.items()
     }
     rates = sorted({rate for grid in (published, *grids.values()) for _, rate in grid}, reverse=True)
@@ -47,7 +49,7 @@ def search_table(artefact: dict, scores: list[dict], published_csv) -> Table:
     notes = []
     for name, grid in grids.items():
         choice = choose_point(searches[name])
-        point = _place(choice["parameters"])
+        point = tuple(choice["parameters"][key] for key in SEARCHED)
         source = grid[point].source
         printed = {place: measured.printed("accuracy") for place, measured in grid.items()}
         _add_grid(table, [name, source], printed, rates, point)
@@ -56,8 +58,10 @@ def search_table(artefact: dict, scores: list[dict], published_csv) -> Table:
             for place, measured in sorted(grid.items(), key=lambda item: (item[0][0], -item[0][1]))
             for metric, value in measured.values.items()
         ]
-        notes.append(_choice_note(name, choice, grid, point))
-    table.notes = [*artefact.get("notes", []), *_published_note(published), *notes, *_run_notes(artefact, grids)]
+        notes.append(_choice_note(choice, searches[name], grid, point))
+    with_epochs = any("epoch" in score for score in scores)
+    notes += _run_notes(grids, with_epochs) if grids else not_run_notes(artefact["rows"], [])
+    table.notes = [*artefact.get("notes", []), *_published_note(published), *notes]
     return table
 
 
@@ -81,13 +85,13 @@ def _add_grid(table: Table, lead: list[str], printed: dict, rates: list[float], 
         table.rows.append([*lead, size, *cells])
 
 
-def _choice_note(dataset: str, choice: dict, grid: dict[tuple, Measured], point: tuple[int, float]) -> str:
-    """What was chosen and what that gives; what the test set would have chosen."""
+def _choice_note(choice: dict, scores: list[dict], grid: dict[tuple, Measured], point: tuple[int, float]) -> str:
+    """What was chosen, where more could have been tried, and what it gives; what the test set would have chosen."""
     accuracies = {place: measured.values["accuracy"] for place, measured in grid.items()}
     best = max(accuracies, key=lambda place: (accuracies[place], place == point))
     chosen = (
-        f"Chosen on {dataset} by validation accuracy alone: {_name(point)}, {choice['parameters']['epochs']} epochs "
-        f"(validation {choice['validation accuracy']:.2f}, test {accuracies[point]:.2f})."
+        f"Chosen on {scores[0]['dataset']} by validation accuracy alone: {_name(point)}{_epochs(choice, scores)} "
+        f"(validation {choice['validation accuracy']:.2f}, test {accuracies[point]:.2f}){_edges(grid, point)}."
     )
     if best == point:
         return f"{chosen} It is the best on the test set, too."
@@ -95,30 +99,54 @@ def _choice_note(dataset: str, choice: dict, grid: dict[tuple, Measured], point:
     return f"{chosen} The test set would have chosen {_name(best)} ({accuracies[best]:.2f}); the choice costs {cost}."
 
 
-def _place(parameters: dict) -> tuple[int, float]:
-    return parameters["batch_size"], parameters["learning_rate"]
+def _epochs(choice: dict, scores: list[dict]) -> str:
+    if "epochs" not in choice["parameters"]:
+        return ""
+    epochs = choice["parameters"]["epochs"]
+    allowed = max(score["params"]["epochs"] for score in scores)
+    return f", {epochs} epoch{'s' if epochs > 1 else ''}{', the most that was allowed' if epochs >= allowed else ''}"
+
+
+def _edges(grid: dict[tuple, Measured], point: tuple[int, float]) -> str:
+    """Which of both is the smallest or the largest that was tried, of several."""
+    tried = [set(values) for values in zip(*grid, strict=True)]
+    at_edge = [
+        name
+        for name, value, values in zip(_names(point), point, tried, strict=True)
+        if len(values) > 1 and value in (min(values), max(values))
+    ]
+    return f"; on the edge of the grid: {', '.join(at_edge)}" if at_edge else ""
+
+
+def _place(parameters: dict, dataset: str) -> tuple[int, float]:
+    if set(parameters) != set(SEARCHED):
+        told = ", ".join(sorted(parameters))
+        raise ConfigError(f"{dataset}: the table shows a search for {' and '.join(SEARCHED)}, this one is for {told}")
+    return tuple(parameters[key] for key in SEARCHED)
+
+
+def _names(point: tuple[int, float]) -> tuple[str, str]:
+    return f"bs = {point[0]}", f"lr = {point[1]:g}"
 
 
 def _name(point: tuple[int, float]) -> str:
-    return f"bs = {point[0]}, lr = {point[1]:g}"
+    return ", ".join(_names(point))
 
 
 def _published_note(published: dict) -> list[str]:
     if PUBLISHED_CHOICE not in published:
         return []
     higher = sum(value.number > published[PUBLISHED_CHOICE].number for value in published.values())
-    told = f"; {higher} of its points are higher" if higher else ""
+    told = f"; {higher} of its points {'is' if higher == 1 else 'are'} higher" if higher else ""
     return [f"Bold: the point that was chosen. The paper chose {_name(PUBLISHED_CHOICE)} (caption){told}."]
 
 
-def _run_notes(artefact: dict, grids: dict[str, dict]) -> list[str]:
-    if not grids:
-        told = [f"Not run: {artefact['not_run']}."] if "not_run" in artefact else ["Not run."]
-        return not_run_notes(artefact.get("rows", []), []) or told
+def _run_notes(grids: dict[str, dict], with_epochs: bool) -> list[str]:
     shown = [measured for grid in grids.values() for measured in grid.values()]
     simulated = [name for name, grid in grids.items() if next(iter(grid.values())).simulated]
+    at_best = " at the epoch with the best validation accuracy" if with_epochs else ""
+    epochs = " Epochs are the mean over the seeds of that epoch, rounded." if with_epochs else ""
     return [
-        f"Measured: test accuracy at the epoch with the best validation accuracy. {seeds_note(shown)} Epochs are the "
-        "mean over the seeds of that epoch, rounded.",
+        f"Measured: test accuracy{at_best}. {seeds_note(shown)}{epochs}",
         *([simulated_note(simulated)] if simulated else []),
     ]

@@ -10,6 +10,7 @@ from pathlib import Path
 from orchard.data.corpora import reuters_stories, split_by_hash
 from orchard.data.sentences import Document, split_sentences, to_sentence_dataset
 from orchard.data.store import Dataset
+from orchard.errors import ConfigError
 
 # How a body ends: with the agency's name, at times with dots, with a carriage return written as ^M, and with ETX.
 _SIGNATURE = re.compile(r"\breuter[\WM]*$", re.IGNORECASE)
@@ -18,6 +19,12 @@ _FEWEST_WORDS = 5
 
 
 def read(folder: Path, options: dict) -> Dataset:
+    held_out = options["test_fraction"] + options["validation_fraction"]
+    if held_out >= 1:
+        raise ConfigError(
+            f"validation_fraction, test_fraction: together they are {held_out:g}, and must be less than 1: the rest of "
+            "the stories is trained on"
+        )
     chosen, n_sentences = set(options["topics"]), options["train_sentences"]
     stories = [
         (story.id, sentences, topics)
@@ -26,7 +33,7 @@ def read(folder: Path, options: dict) -> Dataset:
     ]
     ids = [story_id for story_id, _, _ in stories]
     is_test = split_by_hash(ids, options["test_fraction"])
-    is_valid = split_by_hash(ids, options["test_fraction"] + options["validation_fraction"]) & ~is_test
+    is_valid = split_by_hash(ids, held_out) & ~is_test
 
     train, valid, test = [], [], []
     for (_, sentences, topics), tested, validated in zip(stories, is_test, is_valid, strict=True):

@@ -13,10 +13,15 @@ from pathlib import Path
 from orchard.data.corpora import is_unicode
 from orchard.data.sentences import Document, split_sentences, to_sentence_dataset
 from orchard.data.store import Dataset
-from orchard.errors import FormatError
+from orchard.errors import ConfigError, FormatError
 
 
 def read(folder: Path, options: dict) -> Dataset:
+    if options["train_sentences"] == options["test_sentences"]:
+        raise ConfigError(
+            f"train_sentences, test_sentences: both are {options['train_sentences']}, and reviews would be trained on "
+            "that are tested on too; they must differ"
+        )
     tags_of_business = {
         business["business_id"]: tags
         for business in _json_lines(folder / options["businesses"], ("business_id", "categories"))
