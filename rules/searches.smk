@@ -1,6 +1,6 @@
 """Which files a search for hyper-parameters takes and gives, and the runs that wait for what it chose."""
 
-from orchard.search_plan import points_of, search_of, searched_variant
+from orchard.hyperparameters import points_of, search_of, searched_variant
 
 
 def choice_of(method, wildcards):
@@ -36,12 +36,10 @@ def points_to_choose_from(wildcards):
 
 
 def searched_scores(paper, artefact):
-    """The points behind a table of a search: of its one method, on all of its data sets, on the first variant searched."""
-    if not HAS_TORCH:
-        return []
-    (method,) = methods_of(ARTEFACTS[paper][artefact]["rows"])
+    """The points behind a table of a search: of its method, on all of its data sets, on the first variant searched."""
     return [
         path
+        for method in methods_of(ARTEFACTS[paper][artefact]["rows"])
         for dataset in shown_datasets(paper, artefact)
         for path in search_scores(dataset, search_of(method, METHODS, dataset)["variants"][0], method)
     ]

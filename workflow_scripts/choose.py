@@ -4,7 +4,7 @@ from orchard.jobs import job
 
 with job(snakemake.log[0]) as log:
     from orchard.files import read_json, write_json
-    from orchard.search import choose_point
+    from orchard.hyperparameters import choose_point
 
     choice = choose_point([read_json(path) for path in snakemake.input.scores])
     write_json(snakemake.output.choice, choice)

@@ -7,10 +7,10 @@ validation data. Bold is the point that was chosen.
 import re
 
 from orchard.errors import ConfigError
+from orchard.hyperparameters import choose_point, scores_by_point
 from orchard.report.published import read_published
 from orchard.report.scores import MISSING, Measured, not_run_notes, seeds_note, simulated_note
 from orchard.report.tables import Table
-from orchard.search import choose_point, scores_by_point
 
 PUBLISHED_CHOICE = 64, 1e-4  # "We select bs = 64, lr = 1e-4 for our experiments", the caption
 SEARCHED = "batch_size", "learning_rate"
@@ -22,8 +22,8 @@ def search_table(artefact: dict, scores: list[dict], published_csv) -> Table:
     """A line for every data set, source and batch size, a column for every learning rate.
 
     artefact : {title, notes, rows}. If there are no scores, its rows tell why, as `orchard.report.rows.without` does.
-    scores : one for every point and seed, as `orchard.search.choose_point` takes them, of any number of data sets;
-        `params` holds how many `epochs` were allowed.
+    scores : one for every point and seed, as `orchard.hyperparameters.choose_point` takes them, of any number of data
+        sets; `params` holds how many `epochs` were allowed.
     """
     published, dataset_of_paper = _published(published_csv)
     searches = {}
