@@ -13,24 +13,21 @@ from torch import Tensor
 class Batch:
     """Some groups, their instances one after the other.
 
-    members : int64 (n,), the rows of X.  group, place : int64 (n,), their group and their position in it.
-    sizes : int64 (B,), of the groups.  counts : float32 (B, L), how often a group has a label.
+    members : int64 (n,), the rows of X, group by group.  sizes : int64 (B,), of the groups; widest : the largest.
+    counts : float32 (B, L), how often a group has a label.
     """
 
     members: Tensor
-    group: Tensor
-    place: Tensor
     sizes: Tensor
-    counts: Tensor
     widest: int
+    counts: Tensor
 
     def padded(self, values: Tensor, fill: float) -> Tensor:
         """(n, L) values of instances as (B, g, L), g the size of the largest group; `fill` where a group is smaller."""
         shape = (self.sizes.numel(), self.widest, *values.shape[1:])
         if self.members.numel() == shape[0] * shape[1]:
             return values.reshape(shape)
-        room = values.new_full(shape, fill)
-        return room.index_put((self.group, self.place), values)
+        return values.new_full(shape, fill).index_put((self.present,), values)
 
     @property
     def present(self) -> Tensor:
@@ -40,11 +37,13 @@ class Batch:
 
 @dataclass(frozen=True)
 class Bags:
-    """All groups: the instances of group j are members[offsets[j] : offsets[j + 1]]."""
+    """All groups: the instances of group j are members[offsets[j] : offsets[j + 1]]; no group is larger than widest."""
 
     members: Tensor
     offsets: Tensor
     counts: Tensor
+    are_alike: bool  # all of the same size
+    widest: int
 
     @classmethod
     def of(cls, Y1: sp.csr_matrix, Y2: sp.csr_matrix, device: torch.device) -> "Bags":
@@ -53,10 +52,13 @@ class Bags:
         samples.sort_indices()
         kept = np.flatnonzero((np.diff(samples.indptr) > 0) & (np.diff(Y2.indptr) > 0))
         samples = samples[:, kept]
+        sizes = np.diff(samples.indptr)
         return cls(
             torch.from_numpy(samples.indices.astype(np.int64)).to(device),
             torch.from_numpy(samples.indptr.astype(np.int64)).to(device),
             torch.from_numpy(Y2[kept].toarray().astype(np.float32)).to(device),
+            np.unique(sizes).size == 1,
+            int(sizes.max(initial=0)),
         )
 
     def __len__(self) -> int:
@@ -65,11 +67,11 @@ class Bags:
     def batch(self, groups: Tensor) -> Batch:
         """The groups of these numbers, int64 (B,)."""
         starts, sizes = self.offsets[groups], self.offsets[groups + 1] - self.offsets[groups]
-        group = torch.repeat_interleave(torch.arange(groups.numel(), device=groups.device), sizes)
-        firsts = torch.cumsum(sizes, 0) - sizes
-        place = torch.arange(group.numel(), device=groups.device) - firsts[group]
-        widest = int(sizes.max())
-        return Batch(self.members[starts[group] + place], group, place, sizes, self.counts[groups], widest)
+        widest = self.widest if self.are_alike else int(sizes.max())
+        places = torch.arange(widest, device=groups.device)
+        rows = starts[:, None] + places  # (B, g)
+        rows = rows.flatten() if self.are_alike else rows[places < sizes[:, None]]
+        return Batch(self.members[rows], sizes, widest, self.counts[groups])
 
     def shuffled(self, batch_size: int, generator: torch.Generator) -> Iterator[Batch]:
         """All groups once, in random order, `batch_size` at a time."""

@@ -44,5 +44,15 @@ def embeddings_of_centred(
 
     Their rows are taken as they are: they sum up to zero, so that nothing that all samples share has a vote.
     """
-    L = label_embeddings(sp.csr_matrix(X), Y1, Y2, iterations, step, unit_samples=False, n_jobs=n_jobs)
+    L = label_embeddings(_all_stored(X), Y1, Y2, iterations, step, unit_samples=False, n_jobs=n_jobs)
     return L.toarray()
+
+
+def _all_stored(X: np.ndarray) -> sp.csr_matrix:
+    """A dense matrix as CSR with all of its entries: centred rows have no zeros that would be worth looking for."""
+    n, d = X.shape
+    indptr = np.arange(0, n * d + 1, d, dtype=np.int32 if n * d <= np.iinfo(np.int32).max else np.int64)
+    matrix = sp.csr_matrix((n, d), dtype=np.float32)
+    matrix.indptr, matrix.indices, matrix.data = indptr, np.tile(np.arange(d, dtype=np.int32), n), X.ravel()
+    matrix.has_canonical_format = True
+    return matrix
