@@ -167,7 +167,7 @@ CROSS_FITTED = {"folds": 2}  # the matches by which clusters are judged, whateve
 def match_recipes(dataset):
     """{name: recipe} of all matches that some method may ask for on a data set."""
     adding = [name for name, method in METHODS.items() if "overlap" in method]
-    plain = [name for name, method in METHODS.items() if not {"overlap", "impute"} & method.keys()]
+    plain = [name for name, method in METHODS.items() if not {"overlap", "impute", "search"} & method.keys()]
     recipes = []
     for name in [*METHODS, *(f"{one}+{other}" for one in adding for other in plain)]:
         method = method_named(name, METHODS)
