@@ -98,3 +98,20 @@ def test_every_artefact_is_named_in_the_readme():
     for path in ROOT.glob("config/papers/*/artefacts.yaml"):
         for artefact in load_yaml(path):
             assert f"`{path.parent.name}-{artefact}`" in readme
+
+
+def test_the_methods_of_the_readme_are_those_of_the_configuration():
+    """A name that starts with a hyphen stands for methods that end like this. A method of one's own need not be there."""
+    methods = {path.stem for path in ROOT.glob("config/methods/*.yaml")}
+    section = (ROOT / "README.md").read_text().split("\n## Methods\n")[1].split("\n## ")[0]
+    rows = [row for row in section.splitlines() if row.startswith("| `")]
+    names = {one for row in rows for name in re.findall(r"`([a-z0-9+-]+)(?:@.*?)?`", row) for one in name.split("+")}
+    endings = tuple(name for name in names if name.startswith("-"))
+    assert names - set(endings) - {"clean"} <= methods
+    assert all(any(method.endswith(ending) for method in methods) for ending in endings)
+    named_by_papers = {
+        name
+        for path in ROOT.glob("config/papers/*/artefacts.yaml")
+        for name in re.findall(r"[a-z0-9-]+", path.read_text())
+    }
+    assert {method for method in methods & named_by_papers if not method.endswith(endings)} <= names

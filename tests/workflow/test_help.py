@@ -47,7 +47,10 @@ def test_a_mistake_is_met_with_a_suggestion(checkout, arguments, config, sentenc
     [
         ("results/variants/smoke-sim/entangled/hrad-2/seed-0/Y.trn.npz", "mode must be one of easy, medium, hard"),
         ("results/variants/smoke-sim/entangled/hard-500/seed-0/Y.trn.npz", "number of labels (120), not 500"),
-        ("results/variants/smoke-sim/aggregated/random/seed-0/Y1.npz", "unknown grouping 'random': it reads given, random-4"),
+        (
+            "results/variants/smoke-sim/aggregated/random/seed-0/Y1.npz",
+            "unknown grouping 'random': it reads given, random-4",
+        ),
     ],
 )
 def test_an_impossible_variant_is_explained(copy_of_finished, target, sentence):
