@@ -10,6 +10,13 @@ include: "rules/labeltrees.smk"
 include: "rules/otseq2set.smk"
 
 
+onstart:
+    # Snakemake's rate limit (100 jobs a second, meant for clusters) has the scheduler look at all open jobs again once a
+    # second for every job that has ever ended: after some hundred jobs it takes a core for itself. Ends of jobs wake it anyway.
+    if workflow.local_exec:
+        workflow.scheduler.job_rate_limiter = None
+
+
 rule:
     """Every table and figure that is alive, of all four papers."""
     name:

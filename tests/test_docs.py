@@ -101,7 +101,7 @@ def test_every_artefact_is_named_in_the_readme():
 
 
 def test_the_methods_of_the_readme_are_those_of_the_configuration():
-    """A name that starts with a hyphen stands for methods that end like this. A method of one's own need not be there."""
+    """A name that starts with a hyphen stands for methods with this ending. One of your own need not be there."""
     methods = {path.stem for path in ROOT.glob("config/methods/*.yaml")}
     section = (ROOT / "README.md").read_text().split("\n## Methods\n")[1].split("\n## ")[0]
     rows = [row for row in section.splitlines() if row.startswith("| `")]

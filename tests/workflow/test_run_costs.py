@@ -118,3 +118,12 @@ def test_training_asks_for_the_memory_that_was_measured(checkout):
     }
     assert 5400 < asked["run"] < 10800
     assert 4700 < asked["tree"] < 9400
+
+
+def test_the_scheduler_looks_for_jobs_when_one_ends_and_not_every_second(checkout):
+    """Otherwise Snakemake's own part of the time grows with the square of the number of jobs."""
+    variants = [f"results/variants/smoke-sim/aggregated/random-{g}/seed-0/Y1.npz" for g in (2, 3, 4, 5)]
+    done = checkout.snakemake("--verbose", "--cores", "1", *variants)
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said
+    assert said.count("Resources before job selection") == said.count("Finished jobid") == 5
