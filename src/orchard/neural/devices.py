@@ -20,17 +20,18 @@ def repeatable() -> Iterator[None]:
     A matrix product in two threads rounds otherwise than in one, and training makes mountains of it: so there is one
     thread. Networks as small as these gain little from a second one; another run on that core gains more.
     """
-    threads, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    threads, strictness = torch.get_num_threads(), torch.get_deterministic_debug_mode()
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # what CUDA wants for this
     torch.set_num_threads(1)
-    torch.use_deterministic_algorithms(True)
+    # Says the same as torch.use_deterministic_algorithms(True), which loads PyTorch's compiler first.
+    torch.set_deterministic_debug_mode("error")
     torch.set_flush_denormal(True)  # a hard mask is full of numbers so small that processors take an age over them
     try:
         yield
     finally:
         torch.set_flush_denormal(False)
         torch.set_num_threads(threads)
-        torch.use_deterministic_algorithms(strict)
+        torch.set_deterministic_debug_mode(strictness)
 
 
 def seeded(make: Callable[[], nn.Module], seed: int) -> nn.Module:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from orchard.files import atomic_file
+from orchard.neural.adam import Adam
 from orchard.neural.bags import Bags, Batch
 
 CHECKPOINT_SECONDS = 20.0
@@ -68,9 +69,7 @@ def train(
     """
     if schedule.patience is not None and validate is None:
         raise ValueError("patience needs a validation set")
-    optimiser = torch.optim.Adam(
-        [weights for weights in network.parameters() if weights.requires_grad], lr=schedule.learning_rate, fused=True
-    )
+    optimiser = Adam((one for one in network.parameters() if one.requires_grad), schedule.learning_rate)
     order = torch.Generator().manual_seed(seed)
     course, best = Course(), None
     if checkpoint and (found := checkpoint.read()):
@@ -127,7 +126,9 @@ class Checkpoint:
             logger.warning("%s cannot be read, training starts anew: %s", self.path, error)
             return None
 
-    def write(self, course: Course, network: nn.Module, optimiser, order: torch.Generator, best: dict | None) -> None:
+    def write(
+        self, course: Course, network: nn.Module, optimiser: Adam, order: torch.Generator, best: dict | None
+    ) -> None:
         state = {"recipe": self.recipe, "course": asdict(course), "order": order.get_state(), "best": best}
         state |= {"network": network.state_dict(), "optimiser": optimiser.state_dict()}
         with atomic_file(self.path) as temporary:
