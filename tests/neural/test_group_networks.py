@@ -200,6 +200,7 @@ def test_labels_run_out():
         ({"learning_rate": 0.0}, "learning_rate must be a positive number"),
         ({"patience": 2}, "patience needs a validation set"),
         ({"tau": -1.0}, "tau must not be negative"),
+        ({"iterations": -3}, "iterations must not be negative"),
     ],
 )
 def test_wrong_parameters_are_named(change, words):
@@ -211,6 +212,8 @@ def test_wrong_input_is_refused():
     X, Y1, Y2 = grouped()
     with pytest.raises(ValueError, match="nothing to learn from"):
         small(DeepMIML()).fit(X, Y1, sp.csr_matrix(Y2.shape, dtype=np.float32))
+    with pytest.raises(ValueError, match="nothing to learn from"):
+        small(DeepMIML()).fit(X[:0], Y1[:0], Y2)
     with pytest.raises(ValueError, match="go together"):
         small(DeepMIML()).fit(X, Y1, Y2, X_valid=X)
     with pytest.raises(ValueError, match="not trained yet"):
@@ -220,6 +223,12 @@ def test_wrong_input_is_refused():
     wide = sp.csr_matrix((10_000_000, 1000), dtype=np.float32)
     with pytest.raises(ValueError, match="hold it dense; project it"):
         small(DeepMIML()).fit(wide, group_matrix(np.zeros(10_000_000, np.int32)), Y2[:1])
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+def test_a_gpu_that_is_not_there_is_named():
+    with pytest.raises(ValueError, match="finds no GPU here for 'cuda:0'"):
+        small(DeepMIML(), device="cuda:0").fit(*grouped())
 
 
 def test_the_library_without_pytorch_does_not_miss_it():

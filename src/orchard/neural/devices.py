@@ -10,7 +10,10 @@ from torch import nn
 
 def pick_device(name: str | None = None) -> torch.device:
     """The device of this name; without one a GPU where there is any, and the processor elsewhere."""
-    return torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
+    device = torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(f"device: PyTorch finds no GPU here for {name!r}; take 'cpu', or None for what there is")
+    return device
 
 
 @contextmanager

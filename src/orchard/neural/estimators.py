@@ -67,11 +67,11 @@ class GroupNetwork(Parameters):
         schedule = Schedule(self.batch_size, self.learning_rate, self.epochs, self.patience)
         device = pick_device(self.device)
         with repeatable():
-            self.features_ = CentredFeatures.of(X)
-            dense = torch.from_numpy(self.features_(X))
             bags = Bags.of(Y1, Y2, device)
             if not len(bags):
                 raise ValueError("no group has both samples and labels: there is nothing to learn from")
+            self.features_ = CentredFeatures.of(X)
+            dense = torch.from_numpy(self.features_(X))
             self.n_labels_, self.n_features_in_, self.device_ = Y2.shape[1], X.shape[1], str(device)
             network = self._network(dense, Y1, Y2).to(device)
             resume = Checkpoint(checkpoint, self._recipe(X, Y1, Y2, *validation)) if checkpoint else None
@@ -157,7 +157,7 @@ class DeepMIML(GroupNetwork):
 class _WithEmbeddings(GroupNetwork):
     """A network beside label embeddings that GRLR (Algorithm 1) learns from the groups."""
 
-    tau: float = 1.0
+    tau: float = 0.1
     iterations: int = 20
     step: float = 0.1
 
@@ -169,6 +169,8 @@ class _WithEmbeddings(GroupNetwork):
         super()._check_parameters()
         if not 0 <= self.tau < np.inf:
             raise ValueError(f"tau must not be negative, not {self.tau!r}")
+        if self.iterations < 0:
+            raise ValueError(f"iterations must not be negative, not {self.iterations!r}")
 
 
 @dataclass(eq=False, repr=False)

@@ -1,7 +1,7 @@
 """What a network is trained to: losses of the logits of groups, and of the label proportions of groups.
 
-The paper names no loss. Its labels are sets at group size 4 and lists with repetitions at 50 (B.3), which can be read
-in several ways (`GROUP_LOSSES`); they differ little in small groups and in everything in large ones.
+The paper names no loss. Labels of groups are lists with repetitions (B.3), which can be read in several ways
+(`GROUP_LOSSES`); they differ little in small groups and in everything in large ones.
 """
 
 from collections.abc import Callable
