@@ -122,36 +122,39 @@ class Killed(BaseException):
 
 
 @pytest.mark.parametrize("patience", [None, 20])
-def test_a_training_that_was_killed_goes_on_to_the_same_end(tmp_path, monkeypatch, patience):
+@pytest.mark.parametrize("place", [(4, 0), (4, 2)], ids=["between epochs", "in an epoch"])
+def test_a_training_that_was_killed_goes_on_to_the_same_end(tmp_path, monkeypatch, patience, place):
     groups, (X_valid, Y_valid) = grouped(), clusters(60, seed=2)
     model, file = (
         small(CoAttentionMIML(tau=0.3, learn_tau=True), epochs=9, patience=patience),
         tmp_path / "checkpoint.pt",
     )
     expected = model.fit(*groups, X_valid, Y_valid)
-    expected_scores, expected_course = expected.predict_topk(X_valid, 3)[1], expected.course_.validation
+    expected_scores, expected_course = expected.predict_topk(X_valid, 3)[1], expected.course_
     monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
-    write = training.Checkpoint.write
+    write, places = training.Checkpoint.write, []
 
-    def write_and_die(self, course, *state):
-        write(self, course, *state)
-        if course.epochs == 4:
+    def write_and_die(self, state):
+        write(self, state)
+        if (state.course.epochs, state.course.steps_done) == place:
             raise Killed
 
     monkeypatch.setattr(training.Checkpoint, "write", write_and_die)
     with pytest.raises(Killed):
         model.fit(*groups, X_valid, Y_valid, checkpoint=file)
     assert file.is_file()
-    epochs = []
-    monkeypatch.setattr(
-        training.Checkpoint,
-        "write",
-        lambda self, course, *state: epochs.append(course.epochs) or write(self, course, *state),
-    )
+
+    def write_and_note(self, state):
+        places.append((state.course.epochs, state.course.steps_done))
+        write(self, state)
+
+    monkeypatch.setattr(training.Checkpoint, "write", write_and_note)
     again = model.fit(*groups, X_valid, Y_valid, checkpoint=file)
-    assert epochs == [5, 6, 7, 8, 9]
+    assert places[0] == (place[0], place[1] + 1)
+    assert places[-1] == (9, 0)
     np.testing.assert_array_equal(again.predict_topk(X_valid, 3)[1], expected_scores)
-    assert again.course_.validation == expected_course
+    assert again.course_.validation == expected_course.validation
+    assert again.course_.losses == expected_course.losses
     assert not file.exists()
 
 

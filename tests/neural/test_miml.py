@@ -125,7 +125,7 @@ def test_a_label_prior_is_added_to_single_instances():
 def test_batches_hold_all_groups_once():
     _, groups, bags = some_bags((3, 1, 4, 2, 5))
     seen = []
-    for batch in bags.shuffled(2, torch.Generator().manual_seed(0)):
+    for batch in map(bags.batch, bags.shuffled(2, torch.Generator().manual_seed(0))):
         for number, members in enumerate(batch.members.split(batch.sizes.tolist())):
             members = members.numpy()
             (group,) = np.unique(groups[members])

@@ -1,6 +1,5 @@
 """Groups of instances as flat tensors, and batches of them: no loop over groups, whatever their sizes."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,8 +72,6 @@ class Bags:
         rows = rows.flatten() if self.are_alike else rows[places < sizes[:, None]]
         return Batch(self.members[rows], sizes, widest, self.counts[groups])
 
-    def shuffled(self, batch_size: int, generator: torch.Generator) -> Iterator[Batch]:
-        """All groups once, in random order, `batch_size` at a time."""
-        order = torch.randperm(len(self), generator=generator).to(self.offsets.device)
-        for groups in order.split(batch_size):
-            yield self.batch(groups)
+    def shuffled(self, batch_size: int, generator: torch.Generator) -> tuple[Tensor, ...]:
+        """The numbers of all groups once, in random order, `batch_size` at a time."""
+        return torch.randperm(len(self), generator=generator).to(self.offsets.device).split(batch_size)

@@ -64,7 +64,7 @@ class GroupNetwork(Parameters):
         self._check_parameters()
         X, Y1, Y2 = checked_groups(X, Y1, Y2)
         validation = _checked_validation(X_valid, Y_valid, X.shape[1], Y2.shape[1])
-        schedule = Schedule(self.batch_size, self.learning_rate, self.epochs, self.patience)
+        schedule = Schedule(self.learning_rate, self.epochs, self.patience)
         device = pick_device(self.device)
         with repeatable():
             bags = Bags.of(Y1, Y2, device)
@@ -75,11 +75,11 @@ class GroupNetwork(Parameters):
             self.n_labels_, self.n_features_in_, self.device_ = Y2.shape[1], X.shape[1], str(device)
             network = self._network(dense, Y1, Y2).to(device)
             resume = Checkpoint(checkpoint, self._recipe(X, Y1, Y2, *validation)) if checkpoint else None
+            dense = dense.to(device)
             self.course_ = train(
                 network,
-                self._loss,
-                dense.to(device),
-                bags,
+                lambda network, groups: self._loss_of(network, dense, bags.batch(groups)),
+                lambda order: bags.shuffled(self.batch_size, order),
                 schedule,
                 self.random_state,
                 self._accuracy_on(*validation, device) if validation else None,
@@ -107,6 +107,9 @@ class GroupNetwork(Parameters):
         """Made for centred features X (n, d), with its first weights."""
         sizes = X.shape[1], Y2.shape[1], self.hidden, self.concepts
         return seeded(lambda: miml.DeepMIML(*sizes, self.output_relu), self.random_state)
+
+    def _loss_of(self, network: nn.Module, X: Tensor, batch: Batch) -> Tensor:
+        return self._loss(network, X[batch.members], batch)
 
     def _loss(self, network: nn.Module, X: Tensor, batch: Batch) -> Tensor:
         """Of the instances X (n, d) of a batch."""

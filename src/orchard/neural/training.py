@@ -1,11 +1,13 @@
-"""The one training loop: Adam over batches of groups, judged after every epoch, and resumed after a kill."""
+"""The one training loop: Adam over batches, judged after every epoch, and resumed after a kill."""
 
 import copy
 import logging
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -13,11 +15,12 @@ from tqdm import tqdm
 
 from orchard.files import atomic_file
 from orchard.neural.adam import Adam
-from orchard.neural.bags import Bags, Batch
 
 CHECKPOINT_SECONDS = 20.0
 
 logger = logging.getLogger("orchard")
+
+Part = TypeVar("Part")  # whatever tells which samples are in a batch
 
 
 @dataclass(frozen=True)
@@ -26,21 +29,38 @@ class Schedule:
 
     patience : stop after so many epochs without a better validation accuracy, and keep the best; None trains all the
         epochs and keeps the last.
+    annealed : the learning rate falls to zero from epoch to epoch, along half a cosine.
+    clip : a longer gradient is shortened to this length.
     """
 
-    batch_size: int
     learning_rate: float
     epochs: int
     patience: int | None = None
+    annealed: bool = False
+    clip: float | None = None
+
+    def learning_rate_of(self, epoch: int) -> float:
+        """epoch : from 0."""
+        if not self.annealed:
+            return self.learning_rate
+        return self.learning_rate * (1 + math.cos(math.pi * epoch / self.epochs)) / 2
 
 
 @dataclass
 class Course:
-    """What has happened so far: a validation accuracy for every epoch, in per cent, and the best epoch, from 1."""
+    """What has happened so far: a validation accuracy for every epoch, in per cent, and the best epoch, from 1.
+
+    losses : the mean over the batches of every epoch.
+    steps_done, seconds_so_far, loss_so_far : of the epoch that is under way.
+    """
 
     validation: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
     best_epoch: int = 0
+    steps_done: int = 0
+    seconds_so_far: float = 0.0
+    loss_so_far: float = 0.0
 
     @property
     def epochs(self) -> int:
@@ -50,60 +70,116 @@ class Course:
         waited = self.epochs - self.best_epoch
         return self.epochs >= schedule.epochs or (schedule.patience is not None and waited >= schedule.patience)
 
+    def end_epoch(self) -> None:
+        self.seconds.append(self.seconds_so_far)
+        self.losses.append(self.loss_so_far / max(1, self.steps_done))
+        self.steps_done, self.seconds_so_far, self.loss_so_far = 0, 0.0, 0.0
+
+
+@dataclass
+class Training:
+    """A training under way: all that it needs to go on from here."""
+
+    network: nn.Module
+    optimiser: Adam
+    order: torch.Generator  # as it was when the epoch began
+    course: Course = field(default_factory=Course)
+    best: dict | None = None
+
+    def state(self) -> dict:
+        return {
+            "course": asdict(self.course),
+            "network": self.network.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "order": self.order.get_state(),
+            "best": self.best,
+            "random": torch.get_rng_state(),
+            "random of GPUs": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+        }
+
+    def go_on_from(self, state: dict) -> None:
+        self.course, self.best = Course(**state["course"]), state["best"]
+        self.network.load_state_dict(state["network"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.order.set_state(state["order"])
+        torch.set_rng_state(state["random"])
+        if state["random of GPUs"]:
+            torch.cuda.set_rng_state_all(state["random of GPUs"])
+
 
 def train(
     network: nn.Module,
-    loss: Callable[[nn.Module, Tensor, Batch], Tensor],
-    X: Tensor,
-    bags: Bags,
+    loss: Callable[[nn.Module, Part], Tensor],
+    shuffled: Callable[[torch.Generator], Sequence[Part]],
     schedule: Schedule,
     seed: int,
     validate: Callable[[nn.Module], float] | None = None,
     checkpoint: "Checkpoint | None" = None,
 ) -> Course:
-    """Train the network in place.
+    """Train the network in place; everybody else's random numbers stay as they were.
 
-    loss : of the network, the instances X (n, d) of a batch, and the batch.
+    loss : of the network on a part of the samples.  shuffled : all parts of the samples, anew for every epoch.
     validate : the accuracy of the network in per cent; needed for a schedule with patience.
     checkpoint : where to go on from, and to write to in between.
     """
     if schedule.patience is not None and validate is None:
         raise ValueError("patience needs a validation set")
-    optimiser = Adam((one for one in network.parameters() if one.requires_grad), schedule.learning_rate)
-    order = torch.Generator().manual_seed(seed)
-    course, best = Course(), None
-    if checkpoint and (found := checkpoint.read()):
-        course = Course(**found["course"])
-        network.load_state_dict(found["network"])
-        optimiser.load_state_dict(found["optimiser"])
-        order.set_state(found["order"])
-        best = found["best"]
-        logger.info("going on after epoch %d", course.epochs)
-    with tqdm(total=schedule.epochs, initial=course.epochs, unit="epoch", disable=None, leave=False) as progress:
-        while not course.is_over(schedule):
-            started = time.perf_counter()
-            network.train()
-            for batch in bags.shuffled(schedule.batch_size, order):
-                optimiser.zero_grad()
-                loss(network, X[batch.members], batch).backward()
-                optimiser.step()
-            network.eval()
-            course.seconds.append(time.perf_counter() - started)
-            if validate:
-                course.validation.append(validate(network))
-                progress.set_postfix(validation=f"{course.validation[-1]:.2f}")
-                if not course.best_epoch or course.validation[-1] > course.validation[course.best_epoch - 1]:
-                    course.best_epoch, best = course.epochs, copy.deepcopy(network.state_dict())
-            if checkpoint and checkpoint.is_due():
-                checkpoint.write(course, network, optimiser, order, best)
-            progress.update()
+    weights = [one for one in network.parameters() if one.requires_grad]
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)  # dropout's
+        training = Training(network, Adam(weights, schedule.learning_rate), torch.Generator().manual_seed(seed))
+        if checkpoint and (found := checkpoint.read()):
+            training.go_on_from(found)
+            logger.info("going on in epoch %d", training.course.epochs + 1)
+        done = training.course.epochs
+        with tqdm(total=schedule.epochs, initial=done, unit="epoch", disable=None, leave=False) as progress:
+            while not training.course.is_over(schedule):
+                _epoch(training, loss, shuffled, schedule, checkpoint, progress)
+                if validate:
+                    _judge(training, validate)
+                    progress.set_postfix(validation=f"{training.course.validation[-1]:.2f}")
+                if checkpoint and checkpoint.is_due():
+                    checkpoint.write(training)
     if schedule.patience is not None:
-        network.load_state_dict(best)
-    return course
+        network.load_state_dict(training.best)
+    return training.course
+
+
+def _epoch(training: Training, loss, shuffled, schedule: Schedule, checkpoint, progress) -> None:
+    """The rest of an epoch."""
+    course, weights = training.course, training.optimiser.weights
+    training.optimiser.learning_rate = schedule.learning_rate_of(course.epochs)
+    order = training.order.clone_state()
+    parts = shuffled(order)
+    training.network.train()
+    for part in parts[course.steps_done :]:
+        started = time.perf_counter()
+        training.optimiser.zero_grad()
+        value = loss(training.network, part)
+        value.backward()
+        if schedule.clip is not None:
+            nn.utils.clip_grad_norm_(weights, schedule.clip)
+        training.optimiser.step()
+        course.loss_so_far += value.item()
+        course.steps_done += 1
+        course.seconds_so_far += time.perf_counter() - started
+        progress.update(1 / len(parts))
+        if checkpoint and checkpoint.is_due():
+            checkpoint.write(training)
+    training.network.eval()
+    training.order = order
+    course.end_epoch()
+
+
+def _judge(training: Training, validate: Callable[[nn.Module], float]) -> None:
+    course = training.course
+    course.validation.append(validate(training.network))
+    if not course.best_epoch or course.validation[-1] > course.validation[course.best_epoch - 1]:
+        course.best_epoch, training.best = course.epochs, copy.deepcopy(training.network.state_dict())
 
 
 class Checkpoint:
-    """A file that holds a training between two epochs; one of another training is not gone on from.
+    """A file that holds a training under way; one of another training is not gone on from.
 
     recipe : all that the training depends on, as a string.
     """
@@ -116,7 +192,7 @@ class Checkpoint:
         return time.monotonic() - self.written >= CHECKPOINT_SECONDS
 
     def read(self) -> dict | None:
-        """What was written last; None if that was nothing, or nothing of this training."""
+        """The state that was written last; None if that was nothing, or nothing of this training."""
         if not self.path.is_file():
             return None
         try:
@@ -126,13 +202,9 @@ class Checkpoint:
             logger.warning("%s cannot be read, training starts anew: %s", self.path, error)
             return None
 
-    def write(
-        self, course: Course, network: nn.Module, optimiser: Adam, order: torch.Generator, best: dict | None
-    ) -> None:
-        state = {"recipe": self.recipe, "course": asdict(course), "order": order.get_state(), "best": best}
-        state |= {"network": network.state_dict(), "optimiser": optimiser.state_dict()}
+    def write(self, training: Training) -> None:
         with atomic_file(self.path) as temporary:
-            torch.save(state, temporary)
+            torch.save({"recipe": self.recipe} | training.state(), temporary)
         self.written = time.monotonic()
 
     def remove(self) -> None:
