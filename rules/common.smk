@@ -8,7 +8,7 @@ from pathlib import Path
 from orchard.config import check, did_you_mean, load_checked, load_folder, load_yaml, method_named, pick
 from orchard.config import with_backbones, with_sweeps
 from orchard.data.readers import module_of
-from orchard.data.registry import load_encoders, load_registry, own_editions
+from orchard.data.registry import load_encoders, load_registry, load_word_vector_entries, own_editions
 from orchard.errors import ConfigError
 from orchard.methods import OVERLAPPING, NotImportable, make_overlap, match_recipe, recipe_name, tree_recipe
 from orchard.provenance import source_hash
@@ -22,6 +22,9 @@ check(config, load_yaml("config/schemas/config.schema.yaml"), "config/config.yam
 
 DATASETS = load_registry("config/datasets", "config/schemas/dataset.schema.yaml")
 ENCODERS = load_encoders("config/encoders", "config/schemas/encoder.schema.yaml", DATASETS)
+WORD_VECTORS = load_word_vector_entries(
+    "config/word_vectors", "config/schemas/word_vectors.schema.yaml", DATASETS, ENCODERS
+)
 METHODS = with_backbones(with_sweeps(load_folder("config/methods", "config/schemas/method.schema.yaml")))
 PAPERS = ("eagle", "disentangle", "labeltrees", "otseq2set")
 NETWORKS = sorted(name for name, method in METHODS.items() if "search" in method)  # they learn from groups
@@ -50,6 +53,7 @@ LEARNING_FROM_GROUPS = "|".join(map(re.escape, NETWORKS))
 
 wildcard_constraints:
     dataset="[A-Za-z0-9][A-Za-z0-9._-]*",
+    vectors="[A-Za-z0-9][A-Za-z0-9._-]*",
     method="[A-Za-z0-9][A-Za-z0-9._+@-]*",
     seed=r"\d+",
     grouping="[a-z0-9-]+",
@@ -233,8 +237,8 @@ def tree_code(wildcards):
 
 
 def fetched_config(wildcards):
-    """Data sets and encoders are fetched alike."""
-    return pick("data set or encoder", wildcards.dataset, DATASETS | ENCODERS)
+    """Data sets, encoders and word vectors are fetched alike."""
+    return pick("data set, encoder or word vectors", wildcards.dataset, DATASETS | ENCODERS | WORD_VECTORS)
 
 
 def fetched_files(wildcards):
@@ -286,6 +290,18 @@ def reader_code(wildcards):
 def prepare_memory_mb(wildcards):
     """An encoder is a network, and comes with the library that runs it."""
     return memory_mb(wildcards) + (1000 if encoder_part(wildcards) else 0)
+
+
+def word_vectors_config(wildcards):
+    """What prepared word vectors depend on, beside code and files."""
+    entry = pick("word vectors", wildcards.vectors, WORD_VECTORS)
+    return {key: entry[key] for key in ("reader", "statistics")}
+
+
+def word_vectors_memory_mb(wildcards):
+    """A guess: the vectors once, and 300 bytes for every word, which stands in a list and in a dictionary."""
+    sizes = word_vectors_config(wildcards)["statistics"]
+    return 1000 + int(sizes["n_words"] * (4 * sizes["dimensions"] + 300) / 1e6)
 
 
 def estimator_code(wildcards):

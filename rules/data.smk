@@ -3,7 +3,7 @@ localrules:
 
 
 rule fetch:
-    """Bring the raw files of a data set (or encoder) from the first of its sources that has them, and verify them."""
+    """Bring the raw files of a data set (or encoder, or word vectors) from the first source that has them; verify them."""
     output:
         "results/raw/{dataset}/source.json",
     log:
@@ -44,3 +44,25 @@ rule prepare:
         config=prepare_config,
     script:
         "../workflow_scripts/prepare.py"
+
+
+rule word_vectors:
+    """Turn fetched word vectors into words.txt and vectors.npy."""
+    input:
+        "results/raw/{vectors}/source.json",
+    output:
+        directory("results/word-vectors/{vectors}"),
+    log:
+        "results/logs/word_vectors/{vectors}.log",
+    benchmark:
+        "results/benchmarks/word_vectors/{vectors}.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=word_vectors_memory_mb,
+    params:
+        code=code_of("word_vectors.py"),
+        config=word_vectors_config,
+    script:
+        "../workflow_scripts/word_vectors.py"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchard.config import check, did_you_mean, load_folder, load_yaml, method_named, pick, with_backbones, with_sweeps
-from orchard.data.registry import load_encoders, load_registry
+from orchard.data.registry import load_encoders, load_registry, load_word_vector_entries
 from orchard.errors import ConfigError
 from orchard.latency import SEARCHES
 from orchard.report.published import read_published
@@ -95,7 +95,10 @@ def test_every_configuration_file_of_the_project_is_valid():
             for names in artefact.get("datasets", {}).values():
                 assert {one for name in names for one in name.split(" | ")} <= set(datasets), paper
     encoders = load_encoders(config / "encoders", SCHEMAS / "encoder.schema.yaml", datasets)
-    for name, entry in (datasets | encoders).items():
+    word_vectors = load_word_vector_entries(
+        config / "word_vectors", SCHEMAS / "word_vectors.schema.yaml", datasets, encoders
+    )
+    for name, entry in (datasets | encoders | word_vectors).items():
         assert "files" not in entry or "sources" in entry or "by_hand" in entry, f"{name}: nowhere to get it from"
 
 

@@ -41,6 +41,18 @@ def test_the_table_of_data_sets_is_the_registry():
     assert shown | of_papers <= documented.keys()
 
 
+def test_the_table_of_word_vectors_is_the_registry():
+    """Word vectors of one's own need not be there."""
+    section = (ROOT / "docs/data.md").read_text().split("## Word vectors")[1]
+    documented = re.findall(r"^(\| `([a-z0-9.-]+)` \| .* \|)$", section, flags=re.M)
+    assert len(documented) >= 2
+    for row, name in documented:
+        entry = load_yaml(ROOT / f"config/word_vectors/{name}.yaml")
+        sizes = " | ".join(f"{entry['statistics'][key]:,}" for key in ("n_words", "dimensions"))
+        sources = ", ".join(source["kind"] for source in entry["sources"])
+        assert row == f"| `{name}` | {entry['title']} | {sizes} | {sources} |"
+
+
 def test_every_reader_is_documented():
     readers = {path.stem for path in (ROOT / "src/orchard/data/readers").glob("[a-z]*.py")}
     alternatives = load_yaml(ROOT / "config/schemas/dataset.schema.yaml")["properties"]["reader"]["oneOf"]

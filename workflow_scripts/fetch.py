@@ -1,4 +1,4 @@
-"""Bring the raw files of a data set or of a sentence encoder from the first of its sources that has them."""
+"""Bring the raw files of a data set, a sentence encoder or word vectors from the first source that has them."""
 
 from pathlib import Path
 
@@ -10,5 +10,6 @@ with job(snakemake.log[0]) as log:
 
     name = snakemake.wildcards.dataset
     # Not a parameter of the rule: a new source is no reason to fetch again.
-    path = next(path for kind in ("datasets", "encoders") if (path := Path(f"config/{kind}/{name}.yaml")).is_file())
+    kinds = ("datasets", "encoders", "word_vectors")
+    path = next(path for kind in kinds if (path := Path(f"config/{kind}/{name}.yaml")).is_file())
     fetch(name, load_yaml(path), Path(snakemake.output[0]).parent, log=log.info)

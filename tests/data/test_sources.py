@@ -657,6 +657,7 @@ def test_credentials_in_an_address_are_not_shown(server, tmp_path):
 
 DATASETS = sorted((CONFIG / "datasets").glob("*.yaml"))
 ENCODERS = sorted((CONFIG / "encoders").glob("*.yaml"))
+WORD_VECTORS = sorted((CONFIG / "word_vectors").glob("*.yaml"))
 
 
 @pytest.mark.parametrize("path", DATASETS, ids=lambda path: path.stem)
@@ -665,7 +666,7 @@ def test_every_registered_data_set_obeys_the_schema(path):
     jsonschema.Draft202012Validator(schema).validate(yaml.safe_load(path.read_text()))
 
 
-@pytest.mark.parametrize("path", DATASETS + ENCODERS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", DATASETS + ENCODERS + WORD_VECTORS, ids=lambda path: path.stem)
 def test_every_source_delivers_every_file_that_is_not_optional(path):
     config = yaml.safe_load(path.read_text())
     required = {name for name, facts in config.get("files", {}).items() if not facts.get("optional")}

@@ -1,4 +1,4 @@
-"""The registered data sets and sentence encoders: one YAML file each, and what no schema can say about them."""
+"""The registered data sets, sentence encoders and word vectors: one YAML file each, and what no schema can say."""
 
 import os
 import re
@@ -16,6 +16,7 @@ BUNDLED = frozenset({"digits"})
 _FILE_OPTIONS = {
     *("file", "train", "test", "reviews", "businesses"),
     *("train_images", "train_labels", "test_images", "test_labels"),
+    *("vectors", "vocabulary"),
 }
 
 
@@ -29,10 +30,7 @@ def load_registry(folder, schema_path) -> dict[str, dict]:
             raise ConfigError(
                 f"{path}: simulated: generated data says so here and by -sim in its id, and other data does neither"
             )
-        files = _files_of(path, dataset, registry)
-        for option in sorted(_FILE_OPTIONS & dataset["reader"].keys()):
-            if dataset["reader"][option] not in files:
-                raise ConfigError(f"{path}: reader.{option}: {dataset['reader'][option]!r} does not stand under files")
+        _check_reader_files(path, dataset["reader"], _files_of(path, dataset, registry))
     return registry
 
 
@@ -40,10 +38,7 @@ def load_encoders(folder, schema_path, datasets: dict[str, dict]) -> dict[str, d
     """Every sentence encoder of `folder` by its id, checked, and that every encoder which a data set names is there."""
     encoders = load_folder(folder, schema_path)
     for name in encoders:
-        path = Path(folder) / f"{name}.yaml"
-        _check_id(path)
-        if name in datasets:
-            raise ConfigError(f"{path}: a data set has this id too, and both would be fetched into results/raw/{name}")
+        _check_new_id(Path(folder) / f"{name}.yaml", {"a data set": datasets})
     for name, dataset in datasets.items():
         if "encoder" in dataset["reader"]:
             try:
@@ -53,9 +48,41 @@ def load_encoders(folder, schema_path, datasets: dict[str, dict]) -> dict[str, d
     return encoders
 
 
+def load_word_vector_entries(folder, schema_path, datasets: dict[str, dict], encoders: dict[str, dict]) -> dict:
+    """Every entry of word vectors in `folder` by its id, checked: {id: content of its YAML file}."""
+    entries = load_folder(folder, schema_path)
+    for name, entry in entries.items():
+        path = Path(folder) / f"{name}.yaml"
+        _check_new_id(path, {"a data set": datasets, "an encoder": encoders})
+        _check_reader_files(path, entry["reader"], entry["files"])
+    return entries
+
+
+def kind_of(config: dict) -> str:
+    """The folder of config/ that an entry belongs into, told by what only such entries have."""
+    if "encoder" in config:
+        return "encoders"
+    return "word_vectors" if "n_words" in config.get("statistics", {}) else "datasets"
+
+
 def _check_id(path: Path) -> None:
     if not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", path.stem):
         raise ConfigError(f"{path}: the file's name is its id: small letters, digits, - and . only")
+
+
+def _check_new_id(path: Path, others: dict[str, dict]) -> None:
+    """All that is fetched shares results/raw, whatever it is."""
+    _check_id(path)
+    name = path.stem
+    for what, entries in others.items():
+        if name in entries:
+            raise ConfigError(f"{path}: {what} has this id too, and both would be fetched into results/raw/{name}")
+
+
+def _check_reader_files(path: Path, reader: dict, files: dict) -> None:
+    for option in sorted(_FILE_OPTIONS & reader.keys()):
+        if reader[option] not in files:
+            raise ConfigError(f"{path}: reader.{option}: {reader[option]!r} does not stand under files")
 
 
 def _files_of(path: Path, dataset: dict, registry: dict[str, dict]) -> dict:

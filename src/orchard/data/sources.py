@@ -16,7 +16,7 @@ from pypi_simple import PYPI_SIMPLE_ENDPOINT, NoSuchProjectError, PyPISimple, Un
 
 from orchard.data.archives import extract_members
 from orchard.data.download import Log, download
-from orchard.data.registry import KEPT_RECORD, own_editions
+from orchard.data.registry import KEPT_RECORD, kind_of, own_editions
 from orchard.errors import ConfigError, FetchError, OrchardError
 from orchard.files import atomic_folder, read_json, sha256_of_file, write_json
 
@@ -28,8 +28,8 @@ _INDEX_SECONDS = (15, 60)
 def fetch(dataset_id: str, config: Mapping, folder, log: Log | None = None) -> Path:
     """Bring the raw files of a data set into `folder`, from the first source that has them, and return `folder`.
 
-    config : the YAML of the data set (or of a sentence encoder), loaded. Its `files` say what is wanted and how it is
-             verified; a file without a registered SHA-256 is taken as it comes, and its digest is recorded.
+    config : the YAML of the data set (or of an encoder, or of word vectors), loaded. Its `files` say what is wanted and
+             how it is verified; a file without a registered SHA-256 is taken as it comes, and its digest is recorded.
     The folder appears whole, with `source.json` (which source; SHA-256 and size of every file), or not at all. Files
     that are there already, and unchanged, are not fetched again. What was downloaded in vain waits in
     `<folder>.partial/`, so that the next run goes on where this one stopped.
@@ -90,7 +90,7 @@ def _checked_files(dataset_id: str, config: Mapping) -> dict[str, Mapping]:
     if not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", dataset_id):
         raise ConfigError(f"{dataset_id!r}: a data set's id has small letters, digits, - and . only")
     files = {name: facts or {} for name, facts in config.get("files", {}).items()}
-    path = f"config/{'encoders' if 'encoder' in config else 'datasets'}/{dataset_id}.yaml"
+    path = f"config/{kind_of(config)}/{dataset_id}.yaml"
     if not files:
         raise ConfigError(f"{path}: files: nothing to fetch is named here")
     for name in files:
@@ -305,7 +305,8 @@ _OBTAIN: dict[str, Callable[[_Order, Mapping], None]] = {
 
 
 def _advice(dataset_id: str, config: Mapping, files: Mapping[str, Mapping], reasons: list[str]) -> str:
-    lines = [f"{dataset_id}: no source could deliver this {'encoder' if 'encoder' in config else 'data set'}"]
+    this = {"datasets": "this data set", "encoders": "this encoder", "word_vectors": "these word vectors"}
+    lines = [f"{dataset_id}: no source could deliver {this[kind_of(config)]}"]
     lines += [f"  {number}. {reason}" for number, reason in enumerate(reasons, 1)]
     if not config.get("sources"):
         lines.append("  It has no source that works by itself: a person has to fetch it.")
