@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from orchard.config import check, did_you_mean, load_checked, load_folder, load_yaml, method_named, pick
-from orchard.config import with_backbones, with_sweeps
+from orchard.config import with_backbones, with_likes, with_sweeps
 from orchard.data.readers import module_of
 from orchard.data.registry import load_encoders, load_registry, load_word_vector_entries, own_editions
 from orchard.errors import ConfigError
@@ -25,9 +25,10 @@ ENCODERS = load_encoders("config/encoders", "config/schemas/encoder.schema.yaml"
 WORD_VECTORS = load_word_vector_entries(
     "config/word_vectors", "config/schemas/word_vectors.schema.yaml", DATASETS, ENCODERS
 )
-METHODS = with_backbones(with_sweeps(load_folder("config/methods", "config/schemas/method.schema.yaml")))
+METHODS = with_backbones(with_sweeps(with_likes(load_folder("config/methods", "config/schemas/method.schema.yaml"))))
 PAPERS = ("eagle", "disentangle", "labeltrees", "otseq2set")
-NETWORKS = sorted(name for name, method in METHODS.items() if "search" in method)  # they learn from groups
+OF_GROUPS = sorted(name for name, method in METHODS.items() if "search" in method)  # networks that learn from groups
+OF_TEXTS = sorted(name for name, method in METHODS.items() if "word_vectors" in method)  # and those that read texts
 HAS_TORCH = find_spec("torch") is not None
 NO_TORCH = "PyTorch is not installed (`pip install -r requirements-neural.txt`)"
 
@@ -37,7 +38,10 @@ def load_artefacts(path):
     artefacts = load_checked(path, "config/schemas/artefacts.schema.yaml")
     if HAS_TORCH:
         return artefacts
-    return {name: without(entry, NETWORKS, NO_TORCH) if "rows" in entry else entry for name, entry in artefacts.items()}
+    return {
+        name: without(entry, [*OF_GROUPS, *OF_TEXTS], NO_TORCH) if "rows" in entry else entry
+        for name, entry in artefacts.items()
+    }
 
 
 ARTEFACTS = {paper: load_artefacts(f"config/papers/{paper}/artefacts.yaml") for paper in PAPERS}
@@ -48,7 +52,8 @@ LOG_FOLDER = f"results/logs/artefacts/{SHOWN}"
 BENCHMARK_FOLDER = f"results/benchmarks/artefacts/{SHOWN}"
 
 
-LEARNING_FROM_GROUPS = "|".join(map(re.escape, NETWORKS))
+LEARNING_FROM_GROUPS = "|".join(map(re.escape, OF_GROUPS))
+WRITING_LABELS = "|".join(map(re.escape, OF_TEXTS))
 
 
 wildcard_constraints:
@@ -171,7 +176,8 @@ CROSS_FITTED = {"folds": 2}  # the matches by which clusters are judged, whateve
 def match_recipes(dataset):
     """{name: recipe} of all matches that some method may ask for on a data set."""
     adding = [name for name, method in METHODS.items() if "overlap" in method]
-    plain = [name for name, method in METHODS.items() if not {"overlap", "impute", "search"} & method.keys()]
+    others = {"overlap", "impute", "search", "word_vectors"}
+    plain = [name for name, method in METHODS.items() if not others & method.keys()]
     recipes = []
     for name in [*METHODS, *(f"{one}+{other}" for one in adding for other in plain)]:
         method = method_named(name, METHODS)
@@ -234,6 +240,33 @@ def recipe_named(wildcards):
 def tree_code(wildcards):
     """Editing what builds trees makes new ones; editing what trains and searches over them does not."""
     return code_of("tree.py", [recipe_named(wildcards)["estimator"].rpartition(".")[0]], NOT_FOR_TREES)
+
+
+def word_vectors_of(wildcards):
+    """Which word vectors a method starts from on a data set, or None."""
+    entry = method_config(wildcards)["word_vectors"]
+    return entry.get("per_dataset", {}).get(wildcards.dataset, entry["id"])
+
+
+def word_vectors_for(wildcards):
+    """The files of these word vectors, if there are any."""
+    if wildcards.variant != "clean":
+        raise ConfigError(
+            f"method {wildcards.method!r} reads texts and writes labels by name: its variant must be clean"
+        )
+    vectors = word_vectors_of(wildcards)
+    return f"results/word-vectors/{vectors}" if vectors else []
+
+
+def writing_code(wildcards):
+    return code_behind("write_labels.py", method_config(wildcards)["estimator"], wildcards.method, "estimator")
+
+
+def text_memory_mb(wildcards):
+    """A guess: texts, word vectors and PyTorch; four times the weights (gradients and Adam's), and a batch's logits."""
+    rows, *_ = registered_sizes(wildcards)
+    labels = dataset_config(wildcards)["statistics"].get("n_labels", 1000)
+    return 2000 + int(0.01 * rows + 0.02 * labels)
 
 
 def fetched_config(wildcards):
@@ -487,3 +520,41 @@ def measured_costs(artefact):
     """At every scale its own: which methods take turns depends on it."""
     folder = f"results/costs/{SCALE}/disentangle-{artefact}"
     return [f"{folder}/{name}/cost.json" for name in shown_datasets("disentangle", artefact)]
+
+
+def methods_to_step(wildcards):
+    """The methods of otseq2set-table7 that are run at this scale, as they are on a data set."""
+    rows = artefact_part("otseq2set", "table7", "rows")["rows"]
+    return [
+        {"method": name} | estimator_for(method_named(name, METHODS), wildcards.dataset) for name in methods_of(rows)
+    ]
+
+
+def vectors_of_steps(wildcards):
+    """The word vectors of all of them: they are like the first."""
+    entry = METHODS["seq2seq"]["word_vectors"]
+    vectors = entry.get("per_dataset", {}).get(wildcards.dataset, entry["id"])
+    return f"results/word-vectors/{vectors}" if vectors else []
+
+
+def measured_steps():
+    """At every scale its own: which methods take turns depends on it."""
+    folder = f"results/costs/{SCALE}/otseq2set-table7"
+    return [f"{folder}/{name}/cost.json" for name in shown_datasets("otseq2set", "table7")] if HAS_TORCH else []
+
+
+def networks_to_count():
+    """The methods of otseq2set-table7 on the paper's data sets, with the sizes that the registries know."""
+    networks = []
+    for dataset in ARTEFACTS["otseq2set"]["table7"]["datasets"]["paper"]:
+        for row in ARTEFACTS["otseq2set"]["table7"]["rows"]:
+            name = row.get("counted", row.get("method"))
+            if name is not None:
+                method = METHODS[name]
+                vectors = method["word_vectors"]["per_dataset"][dataset]
+                sizes = {
+                    "n_labels": DATASETS[dataset]["statistics"]["n_labels"],
+                    "dimensions": WORD_VECTORS[vectors]["statistics"]["dimensions"],
+                }
+                networks.append({"dataset": dataset, "method": name} | estimator_for(method, dataset) | sizes)
+    return networks

@@ -61,7 +61,7 @@ rule run:
     benchmark:
         "results/benchmarks/run/{dataset}/{variant}/{method}/seed-{seed}.tsv"
     wildcard_constraints:
-        method=rf"(?!({LEARNING_FROM_GROUPS})/)[A-Za-z0-9][A-Za-z0-9._+@-]*",
+        method=rf"(?!({LEARNING_FROM_GROUPS}|{WRITING_LABELS})/)[A-Za-z0-9][A-Za-z0-9._+@-]*",
     conda:
         "../environment.yml"
     threads: 2

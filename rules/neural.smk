@@ -100,3 +100,30 @@ rule embed_labels:
         code=code_of("embed_labels.py"),
     script:
         "../workflow_scripts/embed_labels.py"
+
+
+rule write_labels:
+    """Train a network to write the labels of a text, let it write those of the test texts, and score the sets."""
+    input:
+        data="results/data/{dataset}",
+        word_vectors=word_vectors_for,
+    output:
+        score="results/runs/{dataset}/{variant}/{method}/seed-{seed}/score.json",
+        cost="results/runs/{dataset}/{variant}/{method}/seed-{seed}/cost.json",
+    log:
+        "results/logs/write_labels/{dataset}/{variant}/{method}/seed-{seed}.log",
+    benchmark:
+        "results/benchmarks/write_labels/{dataset}/{variant}/{method}/seed-{seed}.tsv"
+    wildcard_constraints:
+        method=WRITING_LABELS,
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=text_memory_mb,
+    params:
+        code=writing_code,
+        method=method_part,
+        word_vectors=word_vectors_of,
+    script:
+        "../workflow_scripts/write_labels.py"

@@ -4,7 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from orchard.config import check, did_you_mean, load_folder, load_yaml, method_named, pick, with_backbones, with_sweeps
+from orchard.config import (
+    check,
+    did_you_mean,
+    load_folder,
+    load_yaml,
+    method_named,
+    pick,
+    with_backbones,
+    with_likes,
+    with_sweeps,
+)
 from orchard.data.registry import load_encoders, load_registry, load_word_vector_entries
 from orchard.errors import ConfigError
 from orchard.latency import SEARCHES
@@ -143,6 +153,21 @@ def test_a_backbone_lends_its_estimator_and_parameters():
         with_backbones({"plain": plain, "over": {"backbone": "plane"}})
 
 
+def test_a_method_like_another_says_only_what_differs():
+    model = {"title": "A", "estimator": "A", "parameters": {"C": 2, "D": 1}, "per_dataset": {"s": {"C": 3, "E": 1}}}
+    own = {"title": "B", "like": "a", "parameters": {"D": 5}, "per_dataset": {"s": {"C": 4}, "t": {"C": 9}}}
+    methods = with_likes({"a": model, "b": own, "c": {"title": "C", "like": "b"}})
+    assert methods["a"] is model
+    expected = {"title": "B", "estimator": "A", "parameters": {"C": 2, "D": 5}}
+    expected["per_dataset"] = {"s": {"C": 4, "E": 1}, "t": {"C": 9}}
+    assert methods["b"] == expected
+    assert methods["c"] == expected | {"title": "C"}
+    with pytest.raises(ConfigError, match=r"config/methods/b\.yaml: like: unknown method 'aa'; did you mean 'a'"):
+        with_likes({"a": model, "b": {"like": "aa"}})
+    with pytest.raises(ConfigError, match=r"config/methods/.\.yaml: like: unknown method"):
+        with_likes({"b": {"like": "c"}, "c": {"like": "b"}})  # in a circle
+
+
 def test_a_sweep_is_a_method_for_every_value():
     """The value is in the name, in the words and among the parameters; a method without a sweep is left alone."""
     tree = {
@@ -173,7 +198,7 @@ def test_exceptions_of_artefacts_are_for_things_that_exist(name, artefact):
     """A misspelt data set, method or seed would be no exception, and nobody would notice."""
     config = Path(__file__).parents[1] / "config"
     datasets = {path.stem for path in (config / "datasets").glob("*.yaml")}
-    methods = with_sweeps({path.stem: load_yaml(path) for path in (config / "methods").glob("*.yaml")})
+    methods = with_sweeps(with_likes({path.stem: load_yaml(path) for path in (config / "methods").glob("*.yaml")}))
     exceptions = [artefact.get("seeds_for", {})]
     swept = [row for scale in SCALES for row in _swept(artefact, scale)] if "rows" in artefact else []
     for line in [*swept, *artefact.get("settings", [])]:

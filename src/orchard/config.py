@@ -142,6 +142,35 @@ def _written_out(name: str, method: dict, methods: dict[str, dict]) -> dict:
     return backbone | {key: value for key, value in method.items() if key != "backbone"}
 
 
+def with_likes(methods: dict[str, dict]) -> dict[str, dict]:
+    """The same methods; one that is `like` another has all of it that it does not say otherwise.
+
+    Parameters and those for data sets are merged one by one. The other one may be like a third.
+    """
+    return {name: _like(name, methods, ()) for name in methods}
+
+
+def _like(name: str, methods: dict[str, dict], behind: tuple[str, ...]) -> dict:
+    method = methods[name]
+    if "like" not in method:
+        return method
+    where = f"config/methods/{name}.yaml: like"
+    others = {key: one for key, one in methods.items() if key not in (name, *behind)}
+    try:
+        pick("method", method["like"], others)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
+    model = _like(method["like"], methods, (*behind, name))
+    own = {key: value for key, value in method.items() if key != "like"}
+    if "parameters" in model or "parameters" in own:
+        own["parameters"] = model.get("parameters", {}) | own.get("parameters", {})
+    datasets = model.get("per_dataset", {}), own.get("per_dataset", {})
+    if any(datasets):
+        names = dict.fromkeys([*datasets[0], *datasets[1]])
+        own["per_dataset"] = {name: datasets[0].get(name, {}) | datasets[1].get(name, {}) for name in names}
+    return model | own
+
+
 def with_sweeps(methods: dict[str, dict]) -> dict[str, dict]:
     """The same methods; one with a `sweep` stands for as many as there are values, `<name>@<value>`.
 

@@ -115,6 +115,18 @@ def test_eagle_figures_show_runs_of_the_tables_and_of_noise(scale):
     assert all(runs.values())
 
 
+@pytest.mark.parametrize("scale", ["smoke", "demo", "laptop", "paper"])
+def test_otseq2set_shows_runs_of_table_3_and_of_other_weights(scale):
+    """Tables 4 to 6 cost no run that Table 3 has not made, Figure 5 none but those of λ other than 0 and 8."""
+    entries = load_yaml(Path(__file__).parents[2] / "config/papers/otseq2set/artefacts.yaml")
+    names = ("table3", "table4", "table5", "table6", "fig5")
+    runs = {name: set(runs_of(entries[name], scale, entries[name]["datasets"][scale])) for name in names}
+    assert runs["table4"] | runs["table5"] | runs["table6"] <= runs["table3"]
+    assert {run for run in runs["fig5"] if "@" not in run[2]} <= runs["table3"]
+    places = [row["at"] for row in resolve_rows(entries["fig5"], scale, []) if "method" in row]
+    assert places == ([0, 1, 2, 4, 8, 16, 32] if scale in ("laptop", "paper") else [0, 2, 8])
+
+
 def test_a_swept_row_is_one_for_every_value_of_the_scale():
     artefact = {
         "rows": [{"row": "λ′ = {value}", "method": "tree@*"}, {"row": "Fano", "method": "fano"}],
@@ -189,13 +201,18 @@ def test_the_schema_knows_what_settings_and_artefacts_may_say():
         "settings": [setting],
         "seeds": MANY,
         "order": ["A", "B"],
+        "order_metric": "accuracy",
         "chance": 10,
     }
     check({"one": artefact}, schema, "artefacts.yaml")
     with pytest.raises(ConfigError, match="seeds"):
         check({"one": artefact | {"settings": [setting | {"seeds": {"smoke": [0]}}]}}, schema, "artefacts.yaml")
-    with pytest.raises(ConfigError, match="order"):
-        check({"one": artefact | {"order": ["A"]}}, schema, "artefacts.yaml")
-    for key, value in {"order_metric": "accuracy", "per_line": 2, "not_run": "why"}.items():
-        with pytest.raises(ConfigError, match=key):  # the first metric, one row for a file, and rows say it
+    check({"one": artefact | {"order": [["A", "B"], ["B", "A"]]}}, schema, "artefacts.yaml")
+    for order in (["A"], [], [["A", "B"], ["A"]], [["A", "B"], "A"]):
+        with pytest.raises(ConfigError, match=r"one\.order"):
+            check({"one": artefact | {"order": order}}, schema, "artefacts.yaml")
+    with pytest.raises(ConfigError, match="order"):  # a metric of what?
+        check({"one": {key: artefact[key] for key in artefact if key != "order"}}, schema, "artefacts.yaml")
+    for key, value in {"per_line": 2, "not_run": "why"}.items():
+        with pytest.raises(ConfigError, match=key):  # one row for a file, and rows say it
             check({"one": artefact | {key: value}}, schema, "artefacts.yaml")

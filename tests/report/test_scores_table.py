@@ -304,6 +304,25 @@ def test_an_order_is_judged_on_real_data_and_in_the_first_metric():
         ordered(1.0, order=("Eagle", "Baseline"))
 
 
+def test_several_orders_are_judged_in_the_metric_that_is_named():
+    """A row may stand in several orders, first or last."""
+    rows = [{"row": name, "method": name} for name in "ABC"]
+    runs = [score("small", 50.0 + number, seed, name) for number, name in enumerate("CBA") for seed in (0, 1)]
+    artefact = {"title": "", "metrics": ["PSP@1", "P@1"], "rows": rows, "order": [["A", "B"], ["C", "A"]]}
+    rule, _, *verdicts = scores_table(artefact | {"order_metric": "P@1"}, runs).notes[-1].splitlines()
+    assert rule.startswith("The paper's orders, best first: A, B; C, A. Differences in P@1 are")
+    assert "One 'holds'" in rule
+    assert verdicts == [
+        "- A − B on small: +1.00 ± 0.00 (2 seeds): holds",
+        "- C − A on small: −2.00 ± 0.00 (2 seeds): does not hold",
+    ]
+    assert "Differences in PSP@1 are" in scores_table(artefact, runs).notes[-1]
+    with pytest.raises(ConfigError, match=r"order_metric: the artefact has no metric F1 \(its metrics: PSP@1, P@1\)"):
+        scores_table(artefact | {"order_metric": "F1"}, runs)
+    with pytest.raises(ConfigError, match="order: the artefact has no row D, E"):
+        scores_table(artefact | {"order": [["A", "E"], ["D", "A"]]}, runs)
+
+
 def test_only_neighbours_in_an_order_are_judged_and_seeds_that_both_have():
     rows = [{"row": name, "method": name} for name in "ABC"]
     runs = [score("small", 50.0, seed, name) for name in "ABC" for seed in (0, 1)]

@@ -62,6 +62,11 @@ ARTEFACTS = {
     "labeltrees-overlap": "figure",
     "otseq2set-table1": "table",
     "otseq2set-fig4": "figure",
+    "otseq2set-table3": "table",
+    "otseq2set-table4": "table",
+    "otseq2set-table5": "table",
+    "otseq2set-table6": "table",
+    "otseq2set-fig5": "figure",
 }
 ENDINGS = {"table": ("csv", "md"), "figure": ("csv", "png", "svg")}
 # What shows scikit-learn's digits, which are real: networks that learn from groups, and label embeddings.

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
@@ -267,6 +268,25 @@ def split_by_hash(ids: Sequence[str], test_fraction: float) -> np.ndarray:
         raise ValueError(f"test_fraction must lie between 0 and 1, not {test_fraction}")
     hashes = [int.from_bytes(hashlib.sha256(document_id.encode()).digest()[:6], "big") for document_id in ids]
     return np.array(hashes, dtype=np.float64) / 2**48 < test_fraction
+
+
+def with_frequent_labels(corpus: Corpus, is_test: np.ndarray, least: int) -> tuple[Corpus, np.ndarray]:
+    """The corpus without labels that fewer than `least` training documents have, and without documents that then have
+    none; and which of those that are left belong to the test set.
+    """
+    counts = Counter(label for labels in compress(corpus.labels, ~is_test) for label in {*labels})
+    kept, is_test_kept = Corpus(), []
+    for document_id, text, labels, out in zip(corpus.ids, corpus.texts, corpus.labels, is_test, strict=True):
+        if frequent := [label for label in labels if counts[label] >= least]:
+            kept.add(document_id, text, frequent)
+            is_test_kept.append(out)
+    return kept, np.array(is_test_kept, bool)
+
+
+def some_documents(corpus: Corpus, share: float) -> Corpus:
+    """About this share of the documents, by a hash of their ids that is not the one which splits them."""
+    kept = split_by_hash([f"kept {document_id}" for document_id in corpus.ids], share)
+    return Corpus(*(list(compress(column, kept)) for column in (corpus.ids, corpus.texts, corpus.labels)))
 
 
 def label_matrix(labels: Sequence[Iterable[str]]) -> tuple[csr_matrix, list[str]]:

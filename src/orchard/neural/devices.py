@@ -37,6 +37,18 @@ def repeatable() -> Iterator[None]:
         torch.set_deterministic_debug_mode(strictness)
 
 
+@contextmanager
+def rounded_products(device: torch.device, wanted: bool) -> Iterator[None]:
+    """Inside, and if it is wanted, a GPU multiplies float32 matrices in TF32: ten bits of mantissa, and faster."""
+    precision = torch.get_float32_matmul_precision()
+    if wanted and device.type == "cuda":
+        torch.set_float32_matmul_precision("high")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(precision)
+
+
 def seeded(make: Callable[[], nn.Module], seed: int) -> nn.Module:
     """A network whose first weights depend on the seed alone; everybody else's random numbers stay as they were."""
     with torch.random.fork_rng():

@@ -71,11 +71,14 @@ def published_values(path, rows: list[dict]) -> dict[tuple, PublishedValue]:
     return values
 
 
-def draw_curves(panel, ours: list, theirs: list, joined: bool, gaps: list[float], color: str, marker: str) -> dict:
+def draw_curves(
+    panel, ours: list, theirs: list, joined: bool, gaps: list[float], color: str, marker: str, **line
+) -> dict:
     """Draw the curves of one method in one panel; returns {source: what a legend shows}.
 
     ours, theirs : points with `at`, `height`, `spread` and `source`.  joined : a line joins the published points.
     gaps : places that were not run, which no measured line crosses.
+    line : how the measured line looks otherwise, as matplotlib takes it.
     """
     drawn = {}
     if theirs:
@@ -87,6 +90,9 @@ def draw_curves(panel, ours: list, theirs: list, joined: bool, gaps: list[float]
         points += [(at, float("nan"), 0) for at in gaps]
         places, heights, spreads = zip(*sorted(points), strict=True)
         drawn[ours[0].source] = panel.errorbar(
-            places, heights, spreads if any(spreads) else None, marker=marker, markersize=4, color=color, capsize=2
+            places,
+            heights,
+            spreads if any(spreads) else None,
+            **{"marker": marker, "markersize": 4, "color": color, "capsize": 2} | line,
         )
     return drawn

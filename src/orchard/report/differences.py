@@ -52,14 +52,13 @@ class Difference:
 def claimed_order(artefact: dict, datasets: list[str], scores: list[dict], published: Printed) -> list[str]:
     """A note that judges the artefact's `order` (rows, best first), if it has one: every two neighbours in it.
 
-    They are compared on every data set and in every setting where both were measured, in the first of the metrics;
-    what simulated data says about the order is not asked.
+    `order` may also be a list of such orders. Rows are compared on every data set and in every setting where both were
+    measured, in the `order_metric` or, without one, in the first of the metrics; what simulated data says about the
+    order is not asked.
     """
     if "order" not in artefact:
         return []
-    order, metric = artefact["order"], artefact["metrics"][0]
-    if unknown := sorted(set(order) - {row["row"] for row in artefact["rows"]}):
-        raise ConfigError(f"order: the artefact has no row {', '.join(unknown)}")
+    orders, metric = _orders(artefact)
     real = [score for score in scores if not score["simulated"]]
     rows = {(row.get("setting", ""), row["row"]): row for row in artefact["rows"]}
     verdicts = []
@@ -67,7 +66,7 @@ def claimed_order(artefact: dict, datasets: list[str], scores: list[dict], publi
         for setting in dict.fromkeys(setting for setting, _ in rows):
             mine = {name: row for (of, name), row in rows.items() if of == setting}
             runs = {name: metrics_by_seed(row, dataset, real) for name, row in mine.items()}
-            for better, worse in pairwise(order):
+            for better, worse in (pair for order in orders for pair in pairwise(order)):
                 if gap := Difference.between([(runs.get(better, {}), runs.get(worse, {}))], metric):
                     place = ", ".join(filter(None, (dataset, setting)))
                     told = f"{gap.n_seeds} seed{'s' if gap.n_seeds > 1 else ''}"
@@ -76,12 +75,26 @@ def claimed_order(artefact: dict, datasets: list[str], scores: list[dict], publi
                     verdicts.append(f"- {better} − {worse} on {place}: {gap} ({told}): {gap.verdict}")
     if not verdicts:
         return []
+    claimed, several = "; ".join(", ".join(order) for order in orders), len(orders) > 1
     rule = (
-        f"The paper's order, best first: {', '.join(order)}. Differences in {metric} are those of runs with the same "
-        f"seed, ± their standard deviation over the seeds. It '{HOLDS}' where the mean difference is above 0 "
-        f"(two-sided 95 % confidence, t distribution), '{FAILS}' where it is below 0, '{OPEN}' in between."
+        f"The paper's order{'s' if several else ''}, best first: {claimed}. Differences in {metric} are those of runs "
+        f"with the same seed, ± their standard deviation over the seeds. {'One' if several else 'It'} '{HOLDS}' where "
+        f"the mean difference is above 0 (two-sided 95 % confidence, t distribution), '{FAILS}' where it is below 0, "
+        f"'{OPEN}' in between."
     )
     return ["\n".join([rule, "", *verdicts])]
+
+
+def _orders(artefact: dict) -> tuple[list[list[str]], str]:
+    """The orders that the artefact claims, a single one among them, and the metric; of rows and metrics that it has."""
+    order, metrics = artefact["order"], artefact["metrics"]
+    orders = [order] if isinstance(order[0], str) else order
+    if unknown := sorted({name for one in orders for name in one} - {row["row"] for row in artefact["rows"]}):
+        raise ConfigError(f"order: the artefact has no row {', '.join(unknown)}")
+    metric = artefact.get("order_metric", metrics[0])
+    if metric not in metrics:
+        raise ConfigError(f"order_metric: the artefact has no metric {metric} (its metrics: {', '.join(metrics)})")
+    return orders, metric
 
 
 def _published_gap(one: PublishedValue | None, other: PublishedValue | None) -> str:

@@ -2,7 +2,7 @@
 
 An artefact of this kind has `metrics` (its columns), and one of `rows` for every line of the paper, which `row` and
 `setting` name as printed (`method` and `setting` of the published CSV file). `orchard.report.rows` tells the rest.
-Its `order`, if it has one, is judged by our runs (`orchard.report.differences`).
+Its `order`, if it has one, is judged by our runs, in its `order_metric` (`orchard.report.differences`).
 A table that goes beyond the paper has nothing published, but may `compare` one of its rows with the best of others.
 """
 
@@ -70,7 +70,7 @@ def scores_table(artefact: dict, scores: list[dict], published_csv=None) -> Tabl
     table.notes = [
         *artefact.get("notes", []),
         *([OVERSIZED_NOTE] if any(OVERSIZED in row for row in table.rows) else []),
-        *_notes(artefact, shown, in_paper, at_hand, scores),
+        *notes_on_runs(artefact["rows"], shown, in_paper, at_hand, scores),
         *order_note(both, metrics),
         *claimed_order(artefact, at_hand, scores, published),
         *(compare_note(artefact["compare"], of_setting, metrics) if "compare" in artefact else []),
@@ -124,8 +124,12 @@ def _is_oversized(printed: dict[str, PublishedValue]) -> bool:
     return any(value.value == OVERSIZED for value in printed.values())
 
 
-def _notes(artefact: dict, shown: list[Measured], in_paper: list, at_hand: list, scores: list[dict]) -> list[str]:
-    rows, notes = artefact["rows"], []
+def notes_on_runs(rows: list[dict], shown: list[Measured], in_paper: list, at_hand: list, scores) -> list[str]:
+    """Which runs and seeds stand behind a table, which rows are not run, and which data sets are only here or there.
+
+    shown : what was measured.  in_paper, at_hand : data sets with something published, with something measured.
+    """
+    notes = []
     if shown:
         notes.append(f"{seeds_note(shown)} Runs (`config/methods`): {', '.join(_runs(rows, at_hand))}.")
     notes += not_run_notes(rows, [*in_paper, *at_hand])
