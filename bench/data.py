@@ -19,8 +19,12 @@ def prepare(names: list[str]) -> None:
     """Have the workflow make those data sets that are not there."""
     missing = [f"results/data/{name}" for name in names if not (PREPARED / name / "stats.json").is_file()]
     if missing:
-        snakemake = Path(sys.executable).with_name("snakemake")
-        subprocess.run([snakemake, *missing], cwd=ROOT, check=True)
+        make(*missing)
+
+
+def make(*targets: str) -> None:
+    """Have the workflow make these, where they are not there."""
+    subprocess.run([Path(sys.executable).with_name("snakemake"), *targets], cwd=ROOT, check=True)
 
 
 def export(name: str, files: set[str]) -> Path:

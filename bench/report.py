@@ -14,6 +14,7 @@ from bench import (
     settings,
     softmax,
     softmax_tables,
+    steps,
     summary,
     tables,
     tree_building,
@@ -47,6 +48,7 @@ def write() -> None:
     made |= imputation_tables.make(imputations, is_old)
     made |= overlap_tables.make(*overlap_tables.points(measured, overlap.edition()), agreement)
     made["building"] = tree_building.table(measured)
+    made["steps"] = steps.table(_read("steps.json"))
     made |= softmax_tables.make(*softmax_tables.points(measured, softmax.edition()))
     made = {name: table for name, table in made.items() if table.rows}
     if older:

@@ -15,7 +15,19 @@ sys.path[0] = str(Path(__file__).resolve().parent.parent)  # so that `python ben
 
 from bench import data, measure, peers, records, schedule, settings  # noqa: E402
 
-PARTS = ("peers", "scaling", "trees", "jit", "limits", "imputation", "overlap", "building", "softmax", "report")
+PARTS = (
+    "peers",
+    "scaling",
+    "trees",
+    "jit",
+    "limits",
+    "imputation",
+    "overlap",
+    "building",
+    "softmax",
+    "steps",
+    "report",
+)
 
 
 def main(arguments=None) -> int:
@@ -28,8 +40,9 @@ def main(arguments=None) -> int:
     compared = datasets_of_trees(options)
     imputations, overlaps = plan_imputation(options), plan_overlap(options)
     buildings, softmaxes = plan_building(options), plan_softmax(options)
+    sizes = plan_steps(options)
     planned = [*measurements, *imputations, *overlaps, *buildings, *softmaxes]
-    data.prepare(sorted({one.dataset for one in planned} | set(compared)))
+    data.prepare(sorted({one.dataset for one in planned} | set(compared) | {one["dataset"] for one in sizes}))
     run(measurements, options.fresh)
     if compared:
         from bench import same_trees
@@ -63,6 +76,10 @@ def main(arguments=None) -> int:
         from bench import softmax
 
         softmax.measure_jobs(softmaxes, options.fresh)
+    if sizes:
+        from bench import steps
+
+        steps.measure(sizes)
     from bench import report
 
     report.write()
@@ -73,7 +90,9 @@ def main(arguments=None) -> int:
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     engines = tuple(dict.fromkeys(one.engine for one in settings.CONFIGURATIONS))
-    datasets = tuple(dict.fromkeys([*settings.PEER_DATASETS, *settings.CURVE_DATASETS, *settings.SOFTMAX_WORD_NGRAMS]))
+    of_steps = [one["dataset"] for one in settings.STEP_SIZES]
+    datasets = (*settings.PEER_DATASETS, *settings.CURVE_DATASETS, *settings.SOFTMAX_WORD_NGRAMS, *of_steps)
+    datasets = tuple(dict.fromkeys(datasets))
     parser.add_argument("--only", type=names_of(datasets), help=f"data sets, of {','.join(datasets)}")
     parser.add_argument("--engines", type=names_of(engines), default=engines, help=f"of {','.join(engines)}")
     parser.add_argument("--repeats", type=int, default=settings.REPEATS, help="of a measurement (default %(default)s)")
@@ -146,6 +165,14 @@ def plan_softmax(options) -> list:
     from bench import softmax
 
     return softmax.plan(options.only, options.repeats, options.quick)
+
+
+def plan_steps(options) -> list[dict]:
+    if "steps" not in options.parts or "orchard" not in options.engines:
+        return []
+    from bench import steps
+
+    return steps.plan(options.only)
 
 
 def compares_overlap(options) -> bool:

@@ -172,3 +172,19 @@ TREE_LAMBDAS = (0, 0.5, 1, 2, 6, 30, 1000, 100_000)
 TREE_DATASETS = ("amazon-67k-sim", "amazon-670k-sim")
 TREE_REPEATS = 3
 TREE_BAR = 1.5
+
+# ---- Training steps of the networks that write labels ----
+STEP_METHODS = ("seq2seq", "seq2seq-lc", "sgm", "bm-all-ot", "bm-all-ot-lc")
+_PAPER_SIZES = {
+    "hidden": 512, "bottleneck": None, "max_words": 50_000, "max_tokens": 1000, "batch_size": 32,
+    "embedding_size": 300, "label_embedding_size": 300,
+}  # fmt: skip
+_GLOVE = {"parameters": {}, "vectors": "glove-6b-50d"}
+STEP_SIZES = [
+    {"size": "reuters-21578, 64 units", "dataset": "reuters-21578", "steps": 60} | _GLOVE,
+    {"size": "pubmed-mesh-frequent, 64 units", "dataset": "pubmed-mesh-frequent", "steps": 60} | _GLOVE,
+    {"size": "pubmed-mesh, 64 units", "dataset": "pubmed-mesh", "steps": 40} | _GLOVE,
+    {"size": "pubmed-mesh, the paper's 512 units", "dataset": "pubmed-mesh", "steps": 8}
+    | {"parameters": _PAPER_SIZES, "vectors": None},
+]
+STEP_BARS = {"share, %": 5, "÷ cross-entropy": 1.15, "÷ Seq2Seq": 1.25}

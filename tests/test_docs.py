@@ -73,7 +73,7 @@ def test_links_between_documents_lead_somewhere():
             assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
-GUIDES = ("docs/engine.md", "docs/disentangle.md", "docs/miml.md")
+GUIDES = ("docs/engine.md", "docs/disentangle.md", "docs/miml.md", "docs/otseq2set.md")
 EXAMPLES = [
     (document, example)
     for document in GUIDES
@@ -83,7 +83,7 @@ EXAMPLES = [
 
 @pytest.mark.parametrize(("document", "example"), EXAMPLES)
 def test_the_examples_of_the_guides_run(document, example, tmp_path, monkeypatch):
-    """A small simulated set stands in for EurLex-4K; X and Y, with five labels, are what a reader might have."""
+    """A small simulated set stands in for EurLex-4K; X or texts, and Y with five labels, are what a reader might have."""
     if "orchard.neural" in example:
         pytest.importorskip("torch")
     (tmp_path / "results/data").mkdir(parents=True)
@@ -93,8 +93,11 @@ def test_the_examples_of_the_guides_run(document, example, tmp_path, monkeypatch
     random = np.random.default_rng(0)
     X = sp.random(40, 12, 0.4, "csr", np.float32, random_state=random)
     Y = sp.csr_matrix(random.random((40, 5)) < 0.4, dtype=np.float32)
-    names = {"X": X, "Y": Y}
+    names = {"X": X, "Y": Y, "texts": [" ".join(f"word{word}" for word in row.indices) for row in X]}
     exec(compile(example, document, "exec"), names)
+    if "sets" in names:
+        assert names["sets"].shape == Y.shape
+        return
     labels, _ = names["model"].predict_topk(names["data"].X_test if "data" in names else X, k=1)
     assert labels.min() >= 0
 

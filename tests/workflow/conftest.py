@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TABLES_OF_TIMES = ("disentangle-table5", "disentangle-costs", "labeltrees-latency", "labeltrees-beyond")
+TABLES_OF_TIMES = (
+    "disentangle-table5",
+    "disentangle-costs",
+    "labeltrees-latency",
+    "labeltrees-beyond",
+    "otseq2set-table7",
+)
 PARTS = ("Snakefile", "rules", "workflow_scripts", "config", "profiles", "environment.yml", "src")
 
 

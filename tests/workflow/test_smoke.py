@@ -67,11 +67,15 @@ ARTEFACTS = {
     "otseq2set-table5": "table",
     "otseq2set-table6": "table",
     "otseq2set-fig5": "figure",
+    "otseq2set-table7": "table",
 }
 ENDINGS = {"table": ("csv", "md"), "figure": ("csv", "png", "svg")}
 # What shows scikit-learn's digits, which are real: networks that learn from groups, and label embeddings.
 OF_NETWORKS = ("eagle-table3", "eagle-table6", "eagle-readings", "eagle-groups")
 OF_DIGITS = (*OF_NETWORKS, "eagle-fig5", "eagle-fig10")
+# What shows networks that write labels.
+WRITERS_SCORES = tuple(f"otseq2set-table{number}" for number in (3, 4, 5, 6))
+OF_WRITERS = (*WRITERS_SCORES, "otseq2set-fig5", "otseq2set-table7")
 
 
 def test_every_artefact_is_rendered(finished):
@@ -89,8 +93,9 @@ def test_simulated_data_is_marked_in_every_artefact(finished):
         if name in OF_DIGITS:
             assert {"measured"} <= sources <= {"published", "measured"}, name
             continue
-        assert sources <= {"published", "simulated"}, name
-        assert "simulated" in sources, name
+        # The sizes of networks are counted; no data is behind them.
+        others = {"published", "counted"} if name == "otseq2set-table7" else {"published"}
+        assert {"simulated"} <= sources <= {"simulated"} | others, name
         other = (folder / f"{name}.{'md' if kind == 'table' else 'svg'}").read_text()
         assert "imulated data" in other, name
 
@@ -155,19 +160,13 @@ def test_killed_run_resumes_to_the_same_bytes(checkout, finished):
     assert [name for name in whole if again[name] != whole[name]] == []
 
 
-def test_a_job_killed_while_it_writes_leaves_nothing_half(checkout):
-    """Snakemake dies first, so that nobody cleans up; the job dies between its first and its last file."""
-    target = "results/data/logs-10m-sim-256th"  # large enough to be caught in the act
-    folder = checkout.folder / target
-
-    def half_written():
-        return list(folder.parent.glob(f".{folder.name}.*.tmp"))
-
+def kill_as_soon_as(seen, checkout, target):
+    """Run a target until something is seen. Snakemake dies first, so that nobody cleans up, and then its job."""
     snakemake = psutil.Popen(
         checkout.command(target), cwd=checkout.folder, env=checkout.environment(), stderr=subprocess.DEVNULL
     )
     deadline = time.monotonic() + 120
-    while not half_written() and time.monotonic() < deadline:
+    while not seen() and time.monotonic() < deadline:
         pass
     jobs = jobs_of(snakemake)
     snakemake.kill()
@@ -175,16 +174,44 @@ def test_a_job_killed_while_it_writes_leaves_nothing_half(checkout):
         job.kill()
     snakemake.wait()
     psutil.wait_procs(jobs, timeout=60)
-    assert half_written(), "the job was not killed while it wrote"
-    assert not folder.exists()
+    assert seen(), "the job was not killed in the act"
 
+
+def run_again(checkout, target):
     assert checkout.snakemake("--unlock").returncode == 0
     done = checkout.snakemake(target)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_job_killed_while_it_writes_leaves_nothing_half(checkout):
+    """The job dies between its first and its last file."""
+    target = "results/data/logs-10m-sim-256th"  # large enough to be caught in the act
+    folder = checkout.folder / target
+    kill_as_soon_as(lambda: list(folder.parent.glob(f".{folder.name}.*.tmp")), checkout, target)
+    assert not folder.exists()
+
+    run_again(checkout, target)
     dataset = load_dataset(folder)
     for name, digest in dataset.stats["sha256"].items():
         assert sha256_of_csr(getattr(dataset, name)) == digest
     assert not list(checkout.folder.rglob("*.tmp"))
+
+
+def test_a_network_killed_in_training_goes_on_to_the_same_score(copy_of_finished, finished):
+    """Its checkpoint outlives the job, is not taken for a result, and is gone in the end."""
+    pytest.importorskip("torch")
+    often = copy_of_finished.folder / "src/orchard/neural/training.py"
+    often.write_text(often.read_text().replace("CHECKPOINT_SECONDS = 20.0", "CHECKPOINT_SECONDS = 0.0"))
+    run = "smoke-text-sim/clean/bm-all-ot-lc/seed-0"
+    score = copy_of_finished.folder / f"results/runs/{run}/score.json"
+    checkpoint = score.with_name("checkpoint.pt")
+    kill_as_soon_as(checkpoint.is_file, copy_of_finished, str(score.relative_to(copy_of_finished.folder)))
+    assert not score.exists()
+
+    run_again(copy_of_finished, str(score.relative_to(copy_of_finished.folder)))
+    assert "going on in epoch" in (copy_of_finished.folder / f"results/logs/write_labels/{run}.log").read_text()
+    assert score.read_bytes() == (finished.folder / f"results/runs/{run}/score.json").read_bytes()
+    assert not checkpoint.exists()
 
 
 ALL = dict.fromkeys(ARTEFACTS, 1)
@@ -211,6 +238,7 @@ SCORE_TABLES = (
     "disentangle-choices",
     "labeltrees-schemes",
     "labeltrees-latency",
+    *WRITERS_SCORES,  # two of them by its words on runs
 )
 OF_SCORES = dict.fromkeys(SCORE_TABLES, 1)
 OF_DECREMENTS = dict.fromkeys(("eagle-fig4", "eagle-fig7", "eagle-fig8", "eagle-fig9"), 1)
@@ -221,6 +249,7 @@ NOT_OF_RUNS = (
     "disentangle-choices",
     "disentangle-vi",
     "labeltrees-latency",
+    *WRITERS_SCORES,
 )
 OF_FIGURES = dict.fromkeys(("disentangle-fig2", "disentangle-beams", "disentangle-fig3"), 1)
 BY_SCORES = ("disentangle-table2", "disentangle-table5", "disentangle-costs")  # they use some of its words
@@ -259,6 +288,9 @@ LINEAR, SOFTMAX = {"run": 6 + 9 + 7 + 2 * 3 + 5 + 5 * 3 + 2 + 2 * 2}, 4
 RUN, BUILT = {"run": LINEAR["run"] + SOFTMAX}, {"tree": 5 + 3 + 4 + 5 * 3 + 2 + 2 + SOFTMAX}
 GROUPED = {"aggregate": 3, "entangle": 4}
 OF_LINEAR_RUNS = {name: 1 for name in OF_RUNS if name != "labeltrees-fig4"}
+# OTSeq2Set: ten methods in Table 3 and one more λ in Figure 5. Parameters are counted at the paper's sizes, without data.
+WRITTEN = {"write_labels": 10 + 1, "step_times": 1} | dict.fromkeys(OF_WRITERS, 1)
+COUNTED = {"count_parameters": 1, "otseq2set-table7": 1}
 
 
 @pytest.mark.parametrize(
@@ -274,18 +306,24 @@ OF_LINEAR_RUNS = {name: 1 for name in OF_RUNS if name != "labeltrees-fig4"}
         ("src/orchard/report/tradeoff_claims.py", CLAIMS),
         (
             "src/orchard/report/rows.py",
-            OF_STATISTICS | OF_RUNS | OF_SCORES | OF_CURVES | dict.fromkeys((*BY_SCORES, *OF_NETWORKS), 1),
+            OF_STATISTICS | OF_RUNS | OF_SCORES | OF_CURVES | dict.fromkeys((*BY_SCORES, *OF_NETWORKS, *OF_WRITERS), 1),
         ),
         ("src/orchard/report/search_table.py", {"eagle-table6": 1}),
         ("src/orchard/report/group_figure.py", {"eagle-groups": 1}),
         ("src/orchard/report/embedding_figure.py", {"eagle-fig5": 1, "eagle-fig10": 1}),
-        ("src/orchard/neural/training.py", LEARNED),
+        ("src/orchard/report/relative_table.py", {"otseq2set-table4": 1, "otseq2set-table5": 1}),
+        ("src/orchard/report/lambda_figure.py", {"otseq2set-fig5": 1}),
+        ("src/orchard/report/training_table.py", {"otseq2set-table7": 1}),
+        ("src/orchard/neural/training.py", LEARNED | WRITTEN | COUNTED),
+        ("src/orchard/neural/seq2set/decoder.py", WRITTEN | COUNTED),
+        ("src/orchard/neural/seq2set/per_sample.py", {"step_times": 1, "otseq2set-table7": 1}),
+        ("src/orchard/neural/seq2set/sizes.py", COUNTED),
         ("src/orchard/data/readers/digits.py", {"prepare": 1, "aggregate": 2} | LEARNED | EMBEDDED),
         ("src/orchard/eagle_simulations.py", SIMULATIONS),
-        ("src/orchard/data/synthetic.py", PREPARED | GROUPED | BUILT | RUN | VALIDATED | MATCHED | LATENCY | OF_DATA),
+        ("src/orchard/data/synthetic.py", PREPARED | GROUPED | BUILT | RUN | VALIDATED | MATCHED | LATENCY | WRITTEN | OF_DATA),
         ("src/orchard/data/formats.py", {}),  # reads files, of which the smoke scale has none
         ("src/orchard/data/sources.py", {}),
-        ("src/orchard/metrics.py", RUN | OF_RUNS | MEANINGS | HELD_OUT | LATENCY | LEARNED),
+        ("src/orchard/metrics.py", RUN | OF_RUNS | MEANINGS | HELD_OUT | LATENCY | LEARNED | WRITTEN | COUNTED),
         (
             "src/orchard/linear/_solver_kernels.py",
             LINEAR | OF_LINEAR_RUNS | VALIDATED | MATCHED | LATENCY,
@@ -348,14 +386,25 @@ def test_without_pytorch_its_rows_are_not_run_and_say_why(checkout):
     hidden.mkdir()
     (hidden / "sitecustomize.py").write_text(WITHOUT_TORCH)
     environment = {"PYTHONPATH": f"{checkout.folder / 'src'}{os.pathsep}{hidden}"}
-    done = checkout.snakemake(*OF_DIGITS, environment=environment)
+    done = checkout.snakemake(*OF_DIGITS, *OF_WRITERS, environment=environment)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "learn_from_groups" not in done.stdout + done.stderr
+    for rule in ("learn_from_groups", "write_labels", "step_times", "count_parameters"):
+        assert rule not in done.stdout + done.stderr
     folder = checkout.folder / "results/artefacts/smoke"
-    for name in ("eagle-table3.md", "eagle-table6.md", "eagle-readings.md", "eagle-groups.svg"):
-        assert "PyTorch is not installed" in " ".join((folder / name).read_text().split()), name
-    assert "94.70" in (folder / "eagle-table3.md").read_text()
-    assert "40.69" in (folder / "eagle-table6.md").read_text()
+    for name in (*OF_NETWORKS, *OF_WRITERS):
+        path = folder / f"{name}.{'md' if ARTEFACTS[name] == 'table' else 'svg'}"
+        assert "PyTorch is not installed" in " ".join(path.read_text().split()), name
+    for name, printed in {
+        "eagle-table3": "94.70",
+        "eagle-table6": "40.69",
+        "otseq2set-table3": "62.46",
+        "otseq2set-table4": "16.34%",
+        "otseq2set-table5": "59.61",
+        "otseq2set-table6": "27.34",
+        "otseq2set-table7": "439.8",
+    }.items():
+        assert printed in (folder / f"{name}.md").read_text(), name
+    assert "λ = 8, the best in the paper" in " ".join((folder / "otseq2set-fig5.svg").read_text().split())
 
 
 def test_a_slice_takes_the_place_of_digits_where_its_files_are(checkout):
@@ -379,8 +428,24 @@ def test_a_config_edit_reruns_only_its_own_steps(copy_of_finished):
     path.write_text(path.read_text().replace("title: ", "title: New "))
     shown_in = ("otseq2set-table1", "otseq2set-fig4", "labeltrees-fig4", "labeltrees-fig6", "disentangle-table2")
     fused = ("entangle", "tree", "match", "meanings")
-    expected = dict.fromkeys(("prepare", *fused, *shown_in), 1) | {"tree": 1 + SOFTMAX, "run": SOFTMAX}
+    expected = dict.fromkeys(("prepare", *fused, *shown_in), 1) | {"tree": 1 + SOFTMAX, "run": SOFTMAX} | WRITTEN
     assert copy_of_finished.jobs_to_run("reproduce-all") == expected
+
+
+@pytest.mark.parametrize(
+    ("dataset", "reruns"),
+    [
+        ("smoke-text-sim", WRITTEN),  # eleven methods are like it
+        ("eurlex-4k-text", COUNTED),
+        ("reuters-21578", {}),  # of a larger scale
+    ],
+)
+def test_a_parameter_for_a_data_set_reruns_all_methods_like_it_there(copy_of_finished, dataset, reruns):
+    path = copy_of_finished.folder / "config/methods/seq2seq.yaml"
+    before, start, after = path.read_text().partition(f"\n  {dataset}: {{")
+    assert start
+    path.write_text(f"{before}{start}layers: 1, {after}")
+    assert copy_of_finished.jobs_to_run("reproduce-all") == reruns
 
 
 def test_a_touched_script_regenerates_its_figure_alone(copy_of_finished):

@@ -76,7 +76,8 @@ class _Asked(torch.autograd.Function):
             E = torch.cat([ctx.E, torch.ones_like(ctx.E[:, :1])], dim=1).t()
             for rows, factor in zip(_pieces(of_logits), _pieces(factors), strict=True):
                 rows *= factor @ E
-        of_logits.scatter_add_(1, asked, of_log_p)
+        row = torch.arange(len(asked), device=asked.device)[:, None].expand_as(asked)
+        of_logits.index_put_((row, asked), of_log_p, accumulate=True)  # unlike scatter_add_, repeatable on a GPU
         return of_logits @ W, of_logits.t() @ narrow, of_logits.sum(0), None, None, None
 
 

@@ -1,0 +1,107 @@
+"""A training step of OTSeq2Set beside those of its baselines, and with its losses one sample after the other.
+
+Methods and their sizes are those of config/methods; methods take turns on the same batches (`orchard.neural.seq2set.
+step_times`). Needs PyTorch.
+"""
+
+import os
+from importlib.util import find_spec
+
+from bench import data, records, settings
+from bench.tables import MET, short
+from orchard.config import load_folder, with_likes
+from orchard.data.store import load_dataset
+from orchard.data.word_vectors import load_word_vectors
+from orchard.files import read_json, write_json
+from orchard.methods import make_estimator
+from orchard.report.tables import Table
+
+FILE = records.FOLDER / "steps.json"
+BESIDE = {"sgm": "seq2seq", "bm-all-ot": "seq2seq", "bm-all-ot-lc": "seq2seq-lc"}  # the teacher-forced one
+
+
+def plan(only) -> list[dict]:
+    """The sizes that are measured: of settings.STEP_SIZES those on data sets that are asked for."""
+    if find_spec("torch") is None:
+        print("steps: left out, PyTorch is not installed", flush=True)
+        return []
+    return [one for one in settings.STEP_SIZES if only is None or one["dataset"] in only]
+
+
+def measure(sizes: list[dict]) -> None:
+    """Write results/bench/steps.json, where sizes that were measured before are kept."""
+    known = {one["size"]: one for one in (read_json(FILE) if FILE.is_file() else [])}
+    for one in sizes:
+        print(f"steps: {one['size']}", flush=True)
+        known[one["size"]] = measure_size(**one)
+        write_json(FILE, list(known.values()))
+
+
+def measure_size(size: str, dataset: str, steps: int, parameters: dict, vectors: str | None) -> dict:
+    from orchard.neural.seq2set.step_times import measure_steps, steppers_of
+
+    schema = records.ROOT / "config/schemas/method.schema.yaml"
+    methods, steppers = with_likes(load_folder(records.ROOT / "config/methods", schema)), []
+    for name in settings.STEP_METHODS:
+        own = methods[name].get("parameters", {}) | methods[name]["per_dataset"].get(dataset, {}) | parameters
+        estimator, _ = make_estimator(methods[name]["estimator"], own, seed=0, threads=1)
+        steppers += steppers_of(name, estimator)
+    if vectors:
+        data.make(f"results/word-vectors/{vectors}")
+    words = load_word_vectors(records.ROOT / "results/word-vectors" / vectors) if vectors else None
+    load = os.getloadavg()[0]
+    found = measure_steps(load_dataset(data.PREPARED / dataset), steppers, words, steps)
+    return {"size": size, "dataset": dataset, "load_average": load, "steps": found}
+
+
+def table(measured: list[dict] | None) -> Table:
+    """Milliseconds of a step, and the ratios with their bars."""
+    times = ("step", "matching", "transport")
+    made = Table(
+        title="A training step of OTSeq2Set, one thread",
+        header=["size", "method", "loss", *(f"{one}, ms" for one in times), "share", "÷ cross-entropy", "÷ Seq2Seq"],
+        rows=[],
+        record_header=[
+            "size",
+            "method",
+            "loss",
+            *(f"{one}_ms" for one in times),
+            "share",
+            "over_plain",
+            "over_seq2seq",
+        ],
+    )
+    for one in measured or []:
+        timed = {(step["method"], step["loss"]): step for step in one["steps"]}
+        for (method, loss), step in timed.items():
+            ratios = _ratios(method, loss, timed)
+            is_judged = loss == "its own"
+            cells = [
+                f"{ratio:.3g}{unit} {MET[ratio <= bar] if is_judged else ''}".strip() if ratio else ""
+                for ratio, bar, unit in zip(ratios, settings.STEP_BARS.values(), (" %", "", ""), strict=True)
+            ]
+            took = [step[f"{time}_ms"] for time in times]
+            made.rows.append([one["size"], method, loss, *(short(ms) if ms else "" for ms in took), *cells])
+            made.records.append([one["size"], method, loss, *took, *ratios])
+    if made.rows:
+        busiest = max(one["load_average"] for one in measured)
+        told = ", ".join(f"{name} ≤ {bar:g}" for name, bar in settings.STEP_BARS.items())
+        made.notes = [
+            "Medians over the steps after some to warm up; methods take turns on the same batches. Loss 'sample by "
+            "sample' is the authors' way: an assignment by SciPy and a transport plan by numpy, one sample after "
+            "the other. Share: of a step that matching and transport take, their gradient not counted. "
+            "÷ cross-entropy: over the same student-forced decoder with labels in their order. ÷ Seq2Seq: over the "
+            f"teacher-forced one, with light convolutions where it has them itself. Bars: {told}. Load average at most "
+            f"{busiest:.1f}."
+        ]
+    return made
+
+
+def _ratios(method: str, loss: str, timed: dict) -> tuple[float | None, ...]:
+    """The share of both losses in per cent, over plain cross-entropy, over Seq2Seq."""
+    step = timed[method, loss]
+    plain, beside = timed.get((method, "cross-entropy")), timed.get((BESIDE.get(method), "its own"))
+    if not plain or loss == "cross-entropy":
+        return None, None, None
+    share = 100 * (step["matching_ms"] + step["transport_ms"]) / step["step_ms"]
+    return share, step["step_ms"] / plain["step_ms"], step["step_ms"] / beside["step_ms"] if beside else None

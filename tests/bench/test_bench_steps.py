@@ -1,0 +1,49 @@
+"""The table of training steps: ratios with their bars, by hand."""
+
+import pytest
+
+from bench import settings, steps
+
+MEASURED = [
+    {
+        "size": "small",
+        "dataset": "d",
+        "load_average": 0.5,
+        "steps": [
+            {"method": "seq2seq", "loss": "its own", "step_ms": 100.0, "matching_ms": 0.0, "transport_ms": 0.0},
+            {"method": "bm-all-ot", "loss": "its own", "step_ms": 120.0, "matching_ms": 1.0, "transport_ms": 5.0},
+            {"method": "bm-all-ot", "loss": "cross-entropy", "step_ms": 110.0, "matching_ms": 1.0, "transport_ms": 0.0},
+            {
+                "method": "bm-all-ot",
+                "loss": "sample by sample",
+                "step_ms": 150.0,
+                "matching_ms": 9.0,
+                "transport_ms": 21,
+            },
+        ],
+    }
+]
+
+
+def test_ratios_and_bars():
+    table = steps.table(MEASURED)
+    assert table.rows == [
+        ["small", "seq2seq", "its own", "100", "", "", "", "", ""],
+        ["small", "bm-all-ot", "its own", "120", "1.00", "5.00", "5 % ✓", "1.09 ✓", "1.2 ✓"],
+        ["small", "bm-all-ot", "cross-entropy", "110", "1.00", "", "", "", ""],
+        ["small", "bm-all-ot", "sample by sample", "150", "9.00", "21.0", "20 %", "1.36", "1.5"],
+    ]
+    assert "Load average at most 0.5" in table.notes[0]
+    MEASURED[0]["steps"][1]["step_ms"] = 130.0
+    assert steps.table(MEASURED).rows[1][6:] == ["4.62 % ✓", "1.18 ✗", "1.3 ✗"]
+
+
+def test_nothing_measured_is_no_table():
+    assert not steps.table(None).rows
+
+
+def test_sizes_are_chosen_by_data_set():
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    assert steps.plan(None) == settings.STEP_SIZES
+    assert [one["dataset"] for one in steps.plan(("reuters-21578",))] == ["reuters-21578"]
+    assert steps.plan(("eurlex-4k",)) == []
