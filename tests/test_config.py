@@ -231,3 +231,22 @@ def test_methods_that_eagle_compares_have_the_same_backbone():
         if "impute" in method:
             for key in ("estimator", "parameters"):
                 assert method[key] == methods["parabel-eagle"][key], name
+
+
+@pytest.mark.parametrize("method", ["seq2seq", "sgm", "bm-all-ot-lc", "bm-first"])
+def test_the_networks_have_the_settings_of_the_paper(method):
+    """otseq2set, Table 2 and section 3.4, on the paper's data sets."""
+    root = Path(__file__).parents[1]
+    schema = root / "config/schemas/method.schema.yaml"
+    entry = with_likes(load_folder(root / "config/methods", schema))[method]
+    names = {"E": "epochs", "B": "batch_size", "lr": "learning_rate", "b": "bottleneck", "L_t": "max_tokens"}
+    printed = read_published(root / "config/papers/otseq2set/published/table2.csv")
+    assert {value.metric for value in printed} == names.keys()
+    for value in printed:
+        parameters = entry["parameters"] | entry["per_dataset"][value.dataset]
+        assert parameters.get(names[value.metric]) == (None if value.value == "-" else value.number)
+    strides = {name: one["stride"] for name, one in entry["per_dataset"].items() if "stride" in one}
+    assert strides == {"wiki10-31k": 4}  # 3 for all others, the default
+    assert {"amazon-670k"} == {name for name, one in entry["per_dataset"].items() if "label_embedding_size" in one} - {
+        "smoke-text-sim"
+    }

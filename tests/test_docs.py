@@ -83,7 +83,7 @@ EXAMPLES = [
 
 @pytest.mark.parametrize(("document", "example"), EXAMPLES)
 def test_the_examples_of_the_guides_run(document, example, tmp_path, monkeypatch):
-    """A small simulated set stands in for EurLex-4K; X or texts, and Y with five labels, are what a reader might have."""
+    """A small simulated set stands in for EurLex-4K; X, texts and Y (five labels) are what a reader might have."""
     if "orchard.neural" in example:
         pytest.importorskip("torch")
     (tmp_path / "results/data").mkdir(parents=True)

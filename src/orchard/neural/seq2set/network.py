@@ -71,7 +71,8 @@ class Network(nn.Module):
     def student_forced(self, batch: Batch, n_steps: int, mixed: bool = False) -> tuple[Tensor, Tensor]:
         """Features and logits of all steps, (n_steps, B, ·), every step after the label that the one before chose.
 
-        No gradient passes through a choice, so the logits have none: `Output.ask` takes them with the features.
+        No gradient passes through a choice, so the logits have none: `Output.ask` takes them with the features. They
+        stay as they are until the next call, which writes into the same memory.
         """
         memories, state = self.read(batch, mixed)
         logits = self._room(n_steps * batch.size).unflatten(0, (n_steps, batch.size))
