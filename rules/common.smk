@@ -74,6 +74,8 @@ NOT_FOR_TREES = (
     *(f"orchard.linear.{name}" for name in ("training", "search", "search_report", "storage")),
     *(f"orchard.softmax.{name}" for name in ("hierarchical", "ngrams")),
 )
+# What networks that write labels import for a whole training; neither a single step nor their size depends on it.
+NOT_FOR_STEPS = ("orchard.metrics", "orchard.neural.training")
 
 
 def code_of(script, modules=(), without=()):

@@ -15,7 +15,7 @@ rule step_times:
     resources:
         mem_mb=text_memory_mb,
     params:
-        code=code_of("step_times.py", ["orchard.neural.seq2set.estimators"]),
+        code=code_of("step_times.py", ["orchard.neural.seq2set.estimators"], NOT_FOR_STEPS),
         methods=methods_to_step,
         steps=3 if SCALE == "smoke" else 30,
     script:
@@ -36,7 +36,7 @@ rule count_parameters:
     resources:
         mem_mb=1000,
     params:
-        code=code_of("count_parameters.py", ["orchard.neural.seq2set.estimators"]),
+        code=code_of("count_parameters.py", ["orchard.neural.seq2set.estimators"], NOT_FOR_STEPS),
         networks=networks_to_count(),
     script:
         "../workflow_scripts/count_parameters.py"

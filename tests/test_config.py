@@ -132,6 +132,9 @@ def test_an_imputation_goes_in_front_of_any_backbone():
         method_named("b+a", methods)
     with pytest.raises(ConfigError, match="unknown method 'c'"):
         method_named("a+c", methods)
+    methods["w"] = {"estimator": "A", "word_vectors": {"id": None}}
+    with pytest.raises(ConfigError, match="w reads texts and writes sets"):
+        method_named("a+w", methods)
     with pytest.raises(ConfigError, match="a has an `impute` itself"):
         method_named("a+a", methods)
     with pytest.raises(ConfigError, match="o has an `overlap` itself"):

@@ -209,6 +209,10 @@ def method_named(name: str, methods: dict[str, dict]) -> dict:
         raise ConfigError(
             f"method {name!r}: {backbone} learns from groups itself; put one that does not behind {adding}"
         )
+    if "word_vectors" in behind:
+        raise ConfigError(
+            f"method {name!r}: {backbone} reads texts and writes sets; put one that ranks behind {adding}"
+        )
     if has := [key for key in ADDITIONS if key in behind]:
         raise ConfigError(f"method {name!r}: {backbone} has an `{has[0]}` itself; put a plain one behind {adding}")
     return behind | added

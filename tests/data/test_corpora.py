@@ -15,10 +15,13 @@ from orchard.data.corpora import (
     read_csv,
     read_pubmed,
     read_reuters,
+    some_documents,
     split_by_hash,
     to_dataset,
+    with_frequent_labels,
 )
 from orchard.data.prepare import prepare
+from orchard.data.readers import pubmed
 from orchard.data.sources import fetch
 from orchard.errors import FormatError
 
@@ -276,6 +279,83 @@ def test_split_by_hash_refuses_what_is_no_fraction(fraction):
     """A percentage where a fraction is meant would put everything into the test set."""
     with pytest.raises(ValueError, match="test_fraction must lie between 0 and 1"):
         split_by_hash(["1"], fraction)
+
+
+def test_labels_that_few_training_documents_have_are_left_out_and_documents_that_have_no_other():
+    """`rare` is frequent in the test part alone; `twice` stands twice in one document, and counts once."""
+    corpus = Corpus(
+        ids=["1", "2", "3", "4", "5"],
+        texts=["one", "two", "three", "four", "five"],
+        labels=[["fruit", "rare"], ["fruit"], ["twice", "twice"], ["rare", "fruit"], ["rare"]],
+    )
+    is_test = np.array([False, False, False, True, True])
+    kept, in_test = with_frequent_labels(corpus, is_test, least=2)
+    assert kept == Corpus(ids=["1", "2", "4"], texts=["one", "two", "four"], labels=[["fruit"]] * 3)
+    assert in_test.tolist() == [False, False, True]
+    kept, in_test = with_frequent_labels(corpus, is_test, least=1)
+    assert kept == corpus
+    assert in_test.tolist() == is_test.tolist()
+    nothing, in_test = with_frequent_labels(corpus, is_test, least=3)
+    assert nothing == Corpus()
+    assert (in_test.dtype, in_test.shape) == (bool, (0,))
+
+
+def numbered(n: int) -> Corpus:
+    names = [f"{number}" for number in range(n)]
+    return Corpus(names, [f"text {name}" for name in names], [[f"label {name}"] for name in names])
+
+
+def test_some_documents_stay_the_same_whatever_else_there_is_and_a_larger_share_has_them_too():
+    """Places in [0, 1) from `printf %s 'kept ID' | sha256sum`: 1 0.8746, 2 0.3115, 3 0.8664."""
+    corpus = numbered(1000)
+    fifth, half = some_documents(corpus, 0.2), some_documents(corpus, 0.5)
+    assert fifth == some_documents(numbered(1000), 0.2)
+    assert set(fifth.ids) <= set(half.ids)
+    assert [name for name in half.ids if int(name) < 500] == some_documents(numbered(500), 0.5).ids
+    assert fifth.texts == [f"text {name}" for name in fifth.ids]
+    assert fifth.labels == [[f"label {name}"] for name in fifth.ids]
+    assert some_documents(corpus, 1) == corpus
+    assert some_documents(corpus, 0) == Corpus()
+    assert some_documents(Corpus(["1", "2", "3"], ["a", "b", "c"], [[], [], []]), 0.87).ids == ["2", "3"]
+
+
+def test_which_documents_are_kept_says_nothing_about_the_part_they_are_in():
+    """Were it the hash that splits them, a fifth of the documents would all be test documents."""
+    corpus = numbered(20_000)
+    share = split_by_hash(some_documents(corpus, 0.2).ids, 0.2).mean()
+    assert abs(share - 0.2) < 4 * (0.2 * 0.8 / 4000) ** 0.5
+
+
+def articles(labels_of: dict[str, list[str]]) -> str:
+    """A PubMed file of articles whose abstract is `about <PMID> things`."""
+    heading = "<MeshHeading><DescriptorName>{}</DescriptorName></MeshHeading>"
+    written = [
+        f"<PubmedArticle><MedlineCitation><PMID>{pmid}</PMID><Article><ArticleTitle>Title</ArticleTitle><Abstract>"
+        f"<AbstractText>about {pmid} things</AbstractText></Abstract></Article>"
+        f"<MeshHeadingList>{''.join(map(heading.format, labels))}</MeshHeadingList></MedlineCitation></PubmedArticle>"
+        for pmid, labels in labels_of.items()
+    ]
+    return f"<PubmedArticleSet>{''.join(written)}</PubmedArticleSet>"
+
+
+def test_pubmed_in_part_is_a_part_of_the_whole_on_the_same_side_of_the_split(write):
+    """A share of the articles first, then the labels that are frequent among their training articles."""
+    labels_of = {str(number): ["all", f"third {number % 3}", f"own {number}"] for number in range(10, 210)}
+    path = write("articles.xml.gz", articles(labels_of))
+    options = {"kind": "pubmed", "file": path.name, "test_fraction": 0.2}
+    whole = pubmed.read(path.parent, options)
+    part = pubmed.read(path.parent, options | {"share": 0.5})
+    frequent = pubmed.read(path.parent, options | {"share": 0.5, "least": 2})
+    for side in ("train", "test"):
+        texts = getattr(part, f"texts_{side}")
+        assert 0 < len(texts) < len(getattr(whole, f"texts_{side}"))
+        assert set(texts) < set(getattr(whole, f"texts_{side}"))
+        assert getattr(frequent, f"texts_{side}") == texts  # all of them have a frequent label
+    assert frequent.label_names == ["all", "third 0", "third 1", "third 2"]
+    assert set(part.label_names) > set(frequent.label_names)
+    assert (np.diff(frequent.Y_train.indptr) == 2).all()
+    n_train = len(whole.texts_train)
+    assert pubmed.read(path.parent, options | {"least": n_train}).label_names == ["all"]
 
 
 def test_label_matrix_agrees_with_looking_up_every_cell():

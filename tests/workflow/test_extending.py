@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from orchard.data.store import load_csr, load_dataset
 
 CSV_ROWS = 60
@@ -128,6 +130,40 @@ def test_labels_of_groups_imputed_in_ones_own_way(checkout):
     done = checkout.snakemake("--dry-run", validated.replace("to-all", "parabel"))
     assert done.returncode != 0
     assert "method 'parabel' imputes no labels (no `impute`): there is nothing to validate" in done.stdout
+
+
+LIKE_ANOTHER = """
+title: Mine
+description: BM_all with one layer.
+like: bm-all
+parameters: {layers: 1}
+"""
+
+
+def test_a_network_of_ones_own_that_is_like_another(checkout):
+    """Two lines beside its title; what it does not say follows the other one, and that one's data sets, for ever."""
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    own = checkout.folder / "config/methods/mine.yaml"
+    own.write_text(LIKE_ANOTHER)
+    score = "results/runs/smoke-text-sim/clean/mine/seed-3/score.json"
+    done = checkout.snakemake(score)
+    assert done.returncode == 0, done.stdout + done.stderr
+    content = json.loads((checkout.folder / score).read_text())
+    expected = {"layers": 1, "scheme": "all", "transport": 0.0, "hidden": 16, "random_state": 3}
+    assert content["params"] | expected == content["params"]
+    assert {"P", "R", "F1", "maF1", "weF1", "ebF1", "validation F1"} <= content["metrics"].keys()
+
+    own.write_text(LIKE_ANOTHER.replace("BM_all with", "The same with"))
+    assert checkout.jobs_to_run(score) == {}
+    other = checkout.folder / "config/methods/bm-all.yaml"
+    other.write_text(other.read_text().replace("scheme: all", "scheme: all, empty_weight: 0.5"))
+    assert checkout.jobs_to_run(score) == {"write_labels": 1}
+
+    for variant in ("aggregated/random-4", "entangled/medium-2"):
+        done = checkout.snakemake("--dry-run", score.replace("clean", variant))
+        assert done.returncode != 0
+        words = "method 'mine' reads texts and writes labels by name: its variant must be clean"
+        assert words in done.stdout + done.stderr
 
 
 SENTENCES = """

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from orchard.errors import ConfigError
 from orchard.report.differences import FAILS, HOLDS, BySeed, Difference
-from orchard.report.label_counts import share_above_average
 from orchard.report.published import PublishedValue, read_published
 from orchard.report.rows import run_of
 from orchard.report.scores import MISSING, Measured, measured_row, metrics_by_seed, signed
@@ -149,6 +148,8 @@ def schemes_table(artefact: dict, scores: list[dict], statistics: list[dict], pu
     table = _new_table(artefact, ["data set", "source", ALL, FIRST, DIFFERENCE, SHARE, f"ahead ({FIRST} − {ALL})"])
     rows, metric = artefact["rows"], artefact["metrics"][0]
     published, in_paper, at_hand = _data_sets(published_csv, scores)
+    from orchard.report.label_counts import share_above_average  # brings matplotlib along, which the other table spares
+
     shares = {one["name"]: 1 - share_above_average(one["label_count_histogram"]["train"]) for one in statistics}
     shown, fitting = [], []
     for dataset in dict.fromkeys([*in_paper, *at_hand]):

@@ -98,7 +98,8 @@ def _notes(artefact: dict, counts: list, steps: list[dict], measured_sets: dict,
         )
     if counts:
         notes.append("Counted: the parameters of the network that the method has at the paper's sizes, untrained.")
-    if missing := [name for name in in_paper if name not in measured_sets]:
+    missing = [name for name in in_paper if name not in measured_sets]
+    if measured_sets and missing:  # else it is told below why nothing is measured
         notes.append(f"No times, the data is not part of this scale: {', '.join(missing)}.")
     if simulated := [name for name, is_simulated in measured_sets.items() if is_simulated]:
         notes.append(simulated_note(simulated))

@@ -6,6 +6,8 @@ import scipy.sparse as sp
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
+from labelled_texts import SMALL, labelled_texts  # noqa: E402
+
 from orchard.data.word_vectors import WordVectors  # noqa: E402
 from orchard.metrics import micro_precision_recall_f1  # noqa: E402
 from orchard.neural import training  # noqa: E402
@@ -13,25 +15,7 @@ from orchard.neural.seq2set.batches import Sequences, shuffled_rows  # noqa: E40
 from orchard.neural.seq2set.estimators import SGM, MLC2Seq, OTSeq2Set, Seq2Seq  # noqa: E402
 
 ALL = (Seq2Seq, MLC2Seq, SGM, OTSeq2Set)
-SMALL = {
-    **{"hidden": 12, "embedding_size": 8, "label_embedding_size": 8, "batch_size": 10, "learning_rate": 0.02},
-    **{"max_tokens": 30, "held_out": 0.0, "device": "cpu"},
-}
-
 LARGER = SMALL | {"hidden": 32, "epochs": 200, "dropout": 0.0, "learning_rate": 0.01}
-
-
-def labelled_texts(n=20, n_labels=8, seed=0):
-    """Texts in which every label has a word of its own, among others."""
-    random = np.random.default_rng(seed)
-    dense = random.random((n, n_labels)) < 0.3
-    dense[np.arange(n), random.integers(0, n_labels, n)] = True
-    Y = sp.csr_matrix(dense, dtype=np.float32)
-    texts = []
-    for row in Y:
-        words = [f"word{label}" for label in row.indices] + [f"other{i}" for i in random.integers(0, 20, 5)]
-        texts.append(" ".join(random.permutation(words)))
-    return texts, Y
 
 
 @pytest.mark.parametrize(
