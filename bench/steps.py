@@ -15,6 +15,7 @@ from orchard.data.word_vectors import load_word_vectors
 from orchard.files import read_json, write_json
 from orchard.methods import make_estimator
 from orchard.report.tables import Table
+from orchard.report.training_table import OWN, STEP, STEP_WORDS, of_step
 
 FILE = records.FOLDER / "steps.json"
 BESIDE = {"sgm": "seq2seq", "bm-all-ot": "seq2seq", "bm-all-ot-lc": "seq2seq-lc"}  # the teacher-forced one
@@ -56,52 +57,35 @@ def measure_size(size: str, dataset: str, steps: int, parameters: dict, vectors:
 
 def table(measured: list[dict] | None) -> Table:
     """Milliseconds of a step, and the ratios with their bars."""
-    times = ("step", "matching", "transport")
+    parts = ("matching", "transport")
     made = Table(
         title="A training step of OTSeq2Set, one thread",
-        header=["size", "method", "loss", *(f"{one}, ms" for one in times), "share", "÷ cross-entropy", "÷ Seq2Seq"],
+        header=["size", "method", "loss", STEP, *(f"{part} (ms)" for part in parts), *settings.STEP_BARS],
         rows=[],
-        record_header=[
-            "size",
-            "method",
-            "loss",
-            *(f"{one}_ms" for one in times),
-            "share",
-            "over_plain",
-            "over_seq2seq",
-        ],
+        record_header=["size", "method", "loss", "step_ms", *(f"{part}_ms" for part in parts), *settings.STEP_BARS],
     )
     for one in measured or []:
         timed = {(step["method"], step["loss"]): step for step in one["steps"]}
         for (method, loss), step in timed.items():
-            ratios = _ratios(method, loss, timed)
-            is_judged = loss == "its own"
-            cells = [
-                f"{ratio:.3g}{unit} {MET[ratio <= bar] if is_judged else ''}".strip() if ratio else ""
-                for ratio, bar, unit in zip(ratios, settings.STEP_BARS.values(), (" %", "", ""), strict=True)
-            ]
-            took = [step[f"{time}_ms"] for time in times]
-            made.rows.append([one["size"], method, loss, *(short(ms) if ms else "" for ms in took), *cells])
-            made.records.append([one["size"], method, loss, *took, *ratios])
+            values = of_step(timed, method, loss, BESIDE.get(method))
+            took = [step[f"{part}_ms"] for part in parts]
+            cells = [_cell(values.get(column), bar, loss) for column, bar in settings.STEP_BARS.items()]
+            start = [one["size"], method, loss]
+            made.rows.append([*start, short(values[STEP]), *(short(ms) if ms else "" for ms in took), *cells])
+            made.records.append(
+                [*start, values[STEP], *took, *(values.get(column, "") for column in settings.STEP_BARS)]
+            )
     if made.rows:
         busiest = max(one["load_average"] for one in measured)
-        told = ", ".join(f"{name} ≤ {bar:g}" for name, bar in settings.STEP_BARS.items())
+        told = ", ".join(f"{column} ≤ {bar:g}" for column, bar in settings.STEP_BARS.items())
         made.notes = [
             "Medians over the steps after some to warm up; methods take turns on the same batches. Loss 'sample by "
             "sample' is the authors' way: an assignment by SciPy and a transport plan by numpy, one sample after "
-            "the other. Share: of a step that matching and transport take, their gradient not counted. "
-            "÷ cross-entropy: over the same student-forced decoder with labels in their order. ÷ Seq2Seq: over the "
-            f"teacher-forced one, with light convolutions where it has them itself. Bars: {told}. Load average at most "
-            f"{busiest:.1f}."
+            f"the other. {STEP_WORDS} Bars: {told}. Load average at most {busiest:.1f}."
         ]
     return made
 
 
-def _ratios(method: str, loss: str, timed: dict) -> tuple[float | None, ...]:
-    """The share of both losses in per cent, over plain cross-entropy, over Seq2Seq."""
-    step = timed[method, loss]
-    plain, beside = timed.get((method, "cross-entropy")), timed.get((BESIDE.get(method), "its own"))
-    if not plain or loss == "cross-entropy":
-        return None, None, None
-    share = 100 * (step["matching_ms"] + step["transport_ms"]) / step["step_ms"]
-    return share, step["step_ms"] / plain["step_ms"], step["step_ms"] / beside["step_ms"] if beside else None
+def _cell(value: float | None, bar: float, loss: str) -> str:
+    """Only a method's own loss is held to the bars."""
+    return "" if value is None else f"{value:.3g} {MET[value <= bar] if loss == OWN else ''}".strip()

@@ -4,6 +4,7 @@ import re
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 
 from orchard.config import check, did_you_mean, load_checked, load_folder, load_yaml, method_named, pick
 from orchard.config import with_backbones, with_likes, with_sweeps
@@ -30,6 +31,7 @@ PAPERS = ("eagle", "disentangle", "labeltrees", "otseq2set")
 OF_GROUPS = sorted(name for name, method in METHODS.items() if "search" in method)  # networks that learn from groups
 OF_TEXTS = sorted(name for name, method in METHODS.items() if "word_vectors" in method)  # and those that read texts
 HAS_TORCH = find_spec("torch") is not None
+GPUS = 1 if which("nvidia-smi") else 0  # what a training takes of the resource `gpu`, of which the profile has one
 NO_TORCH = "PyTorch is not installed (`pip install -r requirements-neural.txt`)"
 
 
@@ -244,10 +246,13 @@ def tree_code(wildcards):
     return code_of("tree.py", [recipe_named(wildcards)["estimator"].rpartition(".")[0]], NOT_FOR_TREES)
 
 
-def word_vectors_of(wildcards):
+def vectors_of(method, dataset):
     """Which word vectors a method starts from on a data set, or None."""
-    entry = method_config(wildcards)["word_vectors"]
-    return entry.get("per_dataset", {}).get(wildcards.dataset, entry["id"])
+    return method["word_vectors"].get("per_dataset", {}).get(dataset, method["word_vectors"]["id"])
+
+
+def word_vectors_of(wildcards):
+    return vectors_of(method_config(wildcards), wildcards.dataset)
 
 
 def word_vectors_for(wildcards):
@@ -265,10 +270,14 @@ def writing_code(wildcards):
 
 
 def text_memory_mb(wildcards):
-    """A guess: texts, word vectors and PyTorch; four times the weights (gradients and Adam's), and a batch's logits."""
+    """A guess: PyTorch and texts; the words of the vectors; 16 bytes a weight (gradients and Adam's), the embeddings of
+    words and labels counted twice for all other weights; and the logits of a batch, of which there may be two.
+    """
     rows, *_ = registered_sizes(wildcards)
     labels = dataset_config(wildcards)["statistics"].get("n_labels", 1000)
-    return 2000 + int(0.01 * rows + 0.02 * labels)
+    vectors = WORD_VECTORS.get(vectors_of(METHODS["seq2seq"], wildcards.dataset), {}).get("statistics", {})
+    weights = 2 * vectors.get("dimensions", 50) * (50_000 + labels)
+    return 1500 + int(0.01 * rows + 300e-6 * vectors.get("n_words", 0) + 16e-6 * weights + 8e-6 * 2000 * labels)
 
 
 def fetched_config(wildcards):
@@ -534,8 +543,7 @@ def methods_to_step(wildcards):
 
 def vectors_of_steps(wildcards):
     """The word vectors of all of them: they are like the first."""
-    entry = METHODS["seq2seq"]["word_vectors"]
-    vectors = entry.get("per_dataset", {}).get(wildcards.dataset, entry["id"])
+    vectors = vectors_of(METHODS[methods_to_step(wildcards)[0]["method"]], wildcards.dataset)
     return f"results/word-vectors/{vectors}" if vectors else []
 
 
@@ -553,10 +561,10 @@ def networks_to_count():
             name = row.get("counted", row.get("method"))
             if name is not None:
                 method = METHODS[name]
-                vectors = method["word_vectors"]["per_dataset"][dataset]
+                vectors = pick("word vectors", vectors_of(method, dataset), WORD_VECTORS)
                 sizes = {
                     "n_labels": DATASETS[dataset]["statistics"]["n_labels"],
-                    "dimensions": WORD_VECTORS[vectors]["statistics"]["dimensions"],
+                    "dimensions": vectors["statistics"]["dimensions"],
                 }
                 networks.append({"dataset": dataset, "method": name} | estimator_for(method, dataset) | sizes)
     return networks

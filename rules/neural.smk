@@ -19,6 +19,7 @@ rule search_point:
     threads: 1
     resources:
         mem_mb=dense_memory_mb,
+        gpu=GPUS,
     params:
         code=groups_code,
         method=method_part,
@@ -70,6 +71,7 @@ rule learn_from_groups:
     threads: 1
     resources:
         mem_mb=dense_memory_mb,
+        gpu=GPUS,
     params:
         code=groups_code,
         method=method_part,
@@ -121,6 +123,7 @@ rule write_labels:
     threads: 1
     resources:
         mem_mb=text_memory_mb,
+        gpu=GPUS,
     params:
         code=writing_code,
         method=method_part,

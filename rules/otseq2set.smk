@@ -14,6 +14,7 @@ rule step_times:
     threads: workflow.cores
     resources:
         mem_mb=text_memory_mb,
+        gpu=GPUS,
     params:
         code=code_of("step_times.py", ["orchard.neural.seq2set.estimators"], NOT_FOR_STEPS),
         methods=methods_to_step,

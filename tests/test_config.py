@@ -133,7 +133,7 @@ def test_an_imputation_goes_in_front_of_any_backbone():
     with pytest.raises(ConfigError, match="unknown method 'c'"):
         method_named("a+c", methods)
     methods["w"] = {"estimator": "A", "word_vectors": {"id": None}}
-    with pytest.raises(ConfigError, match="w reads texts and writes sets"):
+    with pytest.raises(ConfigError, match="w writes sets of labels"):
         method_named("a+w", methods)
     with pytest.raises(ConfigError, match="a has an `impute` itself"):
         method_named("a+a", methods)
@@ -164,6 +164,11 @@ def test_a_method_like_another_says_only_what_differs():
     expected = {"title": "B", "estimator": "A", "parameters": {"C": 2, "D": 5}}
     expected["per_dataset"] = {"s": {"C": 4, "E": 1}, "t": {"C": 9}}
     assert methods["b"] == expected
+    everywhere = with_likes({"a": model, "b": {"like": "a", "parameters": {"C": 7}}})["b"]
+    assert everywhere["parameters"] == {"C": 7, "D": 1}
+    assert everywhere["per_dataset"] == {"s": {"E": 1}}
+    swept = with_likes({"a": model, "b": {"like": "a", "sweep": {"parameter": "E", "values": [1]}}})["b"]
+    assert swept["per_dataset"] == {"s": {"C": 3}}
     assert methods["c"] == expected | {"title": "C"}
     with pytest.raises(ConfigError, match=r"config/methods/b\.yaml: like: unknown method 'aa'; did you mean 'a'"):
         with_likes({"a": model, "b": {"like": "aa"}})

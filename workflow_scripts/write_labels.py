@@ -21,4 +21,5 @@ with job(snakemake.log[0]) as log:
     write_json(snakemake.output.cost, cost)
     told = {"params": parameters, "word_vectors": snakemake.params.word_vectors, "device": estimator.device_}
     write_score(snakemake.output.score, names, dataset.stats["simulated"], metrics, matrices, **told)
+    checkpoint.unlink(missing_ok=True)
     log.info("%s on %s: micro-F1 %.2f", names.method, names.dataset, metrics["F1"])

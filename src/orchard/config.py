@@ -145,7 +145,8 @@ def _written_out(name: str, method: dict, methods: dict[str, dict]) -> dict:
 def with_likes(methods: dict[str, dict]) -> dict[str, dict]:
     """The same methods; one that is `like` another has all of it that it does not say otherwise.
 
-    Parameters and those for data sets are merged one by one. The other one may be like a third.
+    Parameters and those for data sets are merged one by one; what it says for all data sets goes before what the other
+    one says for some. The other one may be like a third.
     """
     return {name: _like(name, methods, ()) for name in methods}
 
@@ -164,10 +165,13 @@ def _like(name: str, methods: dict[str, dict], behind: tuple[str, ...]) -> dict:
     own = {key: value for key, value in method.items() if key != "like"}
     if "parameters" in model or "parameters" in own:
         own["parameters"] = model.get("parameters", {}) | own.get("parameters", {})
-    datasets = model.get("per_dataset", {}), own.get("per_dataset", {})
-    if any(datasets):
-        names = dict.fromkeys([*datasets[0], *datasets[1]])
-        own["per_dataset"] = {name: datasets[0].get(name, {}) | datasets[1].get(name, {}) for name in names}
+    said = {*method.get("parameters", {}), method.get("sweep", {}).get("parameter")}
+    inherited = {
+        name: {key: value for key, value in parameters.items() if key not in said}
+        for name, parameters in model.get("per_dataset", {}).items()
+    }
+    if datasets := inherited | own.get("per_dataset", {}):
+        own["per_dataset"] = {name: inherited.get(name, {}) | parameters for name, parameters in datasets.items()}
     return model | own
 
 
@@ -210,9 +214,7 @@ def method_named(name: str, methods: dict[str, dict]) -> dict:
             f"method {name!r}: {backbone} learns from groups itself; put one that does not behind {adding}"
         )
     if "word_vectors" in behind:
-        raise ConfigError(
-            f"method {name!r}: {backbone} reads texts and writes sets; put one that ranks behind {adding}"
-        )
+        raise ConfigError(f"method {name!r}: {backbone} writes sets of labels; put one that ranks behind {adding}")
     if has := [key for key in ADDITIONS if key in behind]:
         raise ConfigError(f"method {name!r}: {backbone} has an `{has[0]}` itself; put a plain one behind {adding}")
     return behind | added

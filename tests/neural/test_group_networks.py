@@ -131,7 +131,7 @@ def test_a_training_that_was_killed_goes_on_to_the_same_end(tmp_path, monkeypatc
     )
     expected = model.fit(*groups, X_valid, Y_valid)
     expected_scores, expected_course = expected.predict_topk(X_valid, 3)[1], expected.course_
-    monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(training.Checkpoint, "is_due", lambda self: True)
     write, places = training.Checkpoint.write, []
 
     def write_and_die(self, state):
@@ -160,7 +160,7 @@ def test_a_training_that_was_killed_goes_on_to_the_same_end(tmp_path, monkeypatc
 
 def test_a_checkpoint_of_another_training_is_not_gone_on_from(tmp_path, monkeypatch):
     groups, file = grouped(), tmp_path / "checkpoint.pt"
-    monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(training.Checkpoint, "is_due", lambda self: True)
     monkeypatch.setattr(training.Checkpoint, "remove", lambda self: None)
     small(DeepMIML(), epochs=2).fit(*groups, checkpoint=file)
     X_test, _ = clusters(20, seed=1)

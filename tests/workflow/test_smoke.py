@@ -200,7 +200,8 @@ def test_a_job_killed_while_it_writes_leaves_nothing_half(checkout):
 def test_a_network_killed_in_training_goes_on_to_the_same_score(copy_of_finished, finished):
     """Its checkpoint outlives the job, is not taken for a result, and is gone in the end."""
     often = copy_of_finished.folder / "src/orchard/neural/training.py"
-    often.write_text(often.read_text().replace("CHECKPOINT_SECONDS = 20.0", "CHECKPOINT_SECONDS = 0.0"))
+    code = often.read_text().replace("CHECKPOINT_SECONDS = 20.0", "CHECKPOINT_SECONDS = 0.0")
+    often.write_text(code.replace("CHECKPOINT_SHARE = 0.02", "CHECKPOINT_SHARE = 1.0"))
     run = "smoke-text-sim/clean/bm-all-ot-lc/seed-0"
     score = copy_of_finished.folder / f"results/runs/{run}/score.json"
     checkpoint = score.with_name("checkpoint.pt")

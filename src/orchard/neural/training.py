@@ -13,10 +13,12 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
+from orchard.errors import OrchardError
 from orchard.files import atomic_file
 from orchard.neural.adam import Adam
 
-CHECKPOINT_SECONDS = 20.0
+CHECKPOINT_SECONDS = 20.0  # between two checkpoints, or more: writing them takes two per cent of the time at most
+CHECKPOINT_SHARE = 0.02
 
 logger = logging.getLogger("orchard")
 
@@ -94,8 +96,12 @@ class Training:
             "order": self.order.get_state(),
             "best": self.best,
             "random": torch.get_rng_state(),
-            "random of GPUs": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+            "random of the GPU": torch.cuda.get_rng_state(self.device) if self.device.type == "cuda" else None,
         }
+
+    @property
+    def device(self) -> torch.device:
+        return self.optimiser.weights[0].device
 
     def go_on_from(self, state: dict) -> None:
         self.course, self.best = Course(**state["course"]), state["best"]
@@ -103,8 +109,8 @@ class Training:
         self.optimiser.load_state_dict(state["optimiser"])
         self.order.set_state(state["order"])
         torch.set_rng_state(state["random"])
-        if state["random of GPUs"]:
-            torch.cuda.set_rng_state_all(state["random of GPUs"])
+        if self.device.type == "cuda":
+            torch.cuda.set_rng_state(state["random of the GPU"], self.device)
 
 
 def train(
@@ -131,8 +137,7 @@ def train(
         if checkpoint and (found := checkpoint.read()):
             training.go_on_from(found)
             logger.info("going on in epoch %d", training.course.epochs + 1)
-        done = training.course.epochs
-        with tqdm(total=schedule.epochs, initial=done, unit="epoch", disable=None, leave=False) as progress:
+        with tqdm(unit="step", disable=None, leave=False) as progress:
             while not training.course.is_over(schedule):
                 _epoch(training, loss, shuffled, schedule, checkpoint, progress)
                 if validate:
@@ -140,6 +145,8 @@ def train(
                     progress.set_postfix(validation=f"{training.course.validation[-1]:.2f}")
                 if checkpoint and checkpoint.is_due():
                     checkpoint.write(training)
+    if checkpoint and sum(training.course.seconds) >= CHECKPOINT_SECONDS:
+        checkpoint.write(training)  # what comes after the training may be killed, too
     if schedule.patience is not None:
         network.load_state_dict(training.best)
     return training.course
@@ -152,6 +159,8 @@ def _epoch(training: Training, loss, shuffled, schedule: Schedule, checkpoint, p
     order = training.order.clone_state()
     parts = shuffled(order)
     training.network.train()
+    progress.total, progress.n = schedule.epochs * len(parts), course.epochs * len(parts) + course.steps_done
+    progress.set_description(f"epoch {course.epochs + 1} of {schedule.epochs}")
     for part in parts[course.steps_done :]:
         started = time.perf_counter()
         training.optimiser.zero_grad()
@@ -160,15 +169,24 @@ def _epoch(training: Training, loss, shuffled, schedule: Schedule, checkpoint, p
         if schedule.clip is not None:
             nn.utils.clip_grad_norm_(weights, schedule.clip)
         training.optimiser.step()
-        course.loss_so_far += value.item()
+        course.loss_so_far += _finite(value.item(), course, schedule)
+        del value  # and all that hangs on it
         course.steps_done += 1
         course.seconds_so_far += time.perf_counter() - started
-        progress.update(1 / len(parts))
+        progress.update()
         if checkpoint and checkpoint.is_due():
             checkpoint.write(training)
     training.network.eval()
     training.order = order
     course.end_epoch()
+
+
+def _finite(loss: float, course: Course, schedule: Schedule) -> float:
+    if math.isfinite(loss):
+        return loss
+    where = f"step {course.steps_done + 1} of epoch {course.epochs + 1}"
+    rate = schedule.learning_rate_of(course.epochs)
+    raise OrchardError(f"the loss is {loss} in {where}: the training has diverged; try a learning_rate below {rate:g}")
 
 
 def _judge(training: Training, validate: Callable[[nn.Module], float]) -> None:
@@ -186,10 +204,10 @@ class Checkpoint:
 
     def __init__(self, path, recipe: str):
         self.path, self.recipe = Path(path), recipe
-        self.written = time.monotonic()
+        self.written, self.took = time.monotonic(), 0.0
 
     def is_due(self) -> bool:
-        return time.monotonic() - self.written >= CHECKPOINT_SECONDS
+        return time.monotonic() - self.written >= max(CHECKPOINT_SECONDS, self.took / CHECKPOINT_SHARE)
 
     def read(self) -> dict | None:
         """The state that was written last; None if that was nothing, or nothing of this training."""
@@ -203,9 +221,11 @@ class Checkpoint:
             return None
 
     def write(self, training: Training) -> None:
+        started = time.monotonic()
         with atomic_file(self.path) as temporary:
             torch.save({"recipe": self.recipe} | training.state(), temporary)
         self.written = time.monotonic()
+        self.took = self.written - started
 
     def remove(self) -> None:
         self.path.unlink(missing_ok=True)

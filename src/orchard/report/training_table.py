@@ -16,6 +16,13 @@ COLUMNS = [HOURS, SIZE, STEP, OVER_SEQ2SEQ, OVER_PLAIN, SHARE]
 RECORD_HEADER = ["data set", "method", "source", "column", "value"]
 OWN, PLAIN, ONE_BY_ONE = "its own", "cross-entropy", "sample by sample"  # how the loss of a step is computed
 
+STEP_WORDS = (
+    f"'{OVER_SEQ2SEQ}' is over the teacher-forced Seq2Seq with or without light convolutions, whichever it has itself; "
+    f"'{OVER_PLAIN}' over the same student-forced decoder with labels in their order, and so the price of all that the "
+    f"two losses need; '{SHARE}' is what computing them takes of a step, the mean embeddings under p and the gradient "
+    "not counted."
+)
+
 
 def training_table(artefact: dict, counts: list[dict], runs: list[dict], steps: list[dict], published_csv) -> Table:
     """One published, one counted and one measured line per data set and row.
@@ -42,7 +49,9 @@ def training_table(artefact: dict, counts: list[dict], runs: list[dict], steps: 
                     _add_values(table, [dataset, row["row"], "counted"], {SIZE: one["parameters"] / 1e6})
             mine = [one for one in runs if (one["dataset"], one["method"]) == (dataset, row.get("method"))]
             for loss in (OWN, PLAIN, ONE_BY_ONE):
-                values = (_of_runs(mine) if loss == OWN else {}) | _of_step(row, loss, timed)
+                values = _of_runs(mine) if loss == OWN else {}
+                if (row.get("method"), loss) in timed:
+                    values |= of_step(timed, row["method"], loss, row.get("beside"))
                 if values:
                     name = row["row"] if loss == OWN else f"{row['row']}, {loss}"
                     _add_values(table, [dataset, name, source], values)
@@ -57,18 +66,18 @@ def _of_runs(runs: list[dict]) -> dict[str, float]:
     return {HOURS: mean(one["hours"] for one in runs), SIZE: mean(one["parameters"] for one in runs) / 1e6}
 
 
-def _of_step(row: dict, loss: str, timed: dict[tuple[str, str], dict]) -> dict[str, float]:
-    """What a step takes; over that of the method `beside` which it stands, and over that of plain cross-entropy."""
-    if not (mine := timed.get((row.get("method"), loss))):
-        return {}
-    step = mine["step_ms"]
-    values = {STEP: step}
-    if beside := timed.get((row.get("beside"), OWN)):
-        values[OVER_SEQ2SEQ] = step / beside["step_ms"]
-    plain = timed.get((row["method"], PLAIN))
+def of_step(timed: dict[tuple[str, str], dict], method: str, loss: str, beside: str | None) -> dict[str, float]:
+    """What a step takes; over that of the method `beside` which it stands, and over that of plain cross-entropy.
+
+    timed : {(method, loss): what `orchard.neural.seq2set.step_times` measured}.
+    """
+    mine, plain = timed[method, loss], timed.get((method, PLAIN))
+    values = {STEP: mine["step_ms"]}
+    if teacher_forced := timed.get((beside, OWN)):
+        values[OVER_SEQ2SEQ] = mine["step_ms"] / teacher_forced["step_ms"]
     if plain and loss != PLAIN:
-        values[OVER_PLAIN] = step / plain["step_ms"]
-        values[SHARE] = 100 * (mine["matching_ms"] + mine["transport_ms"]) / step
+        values[OVER_PLAIN] = mine["step_ms"] / plain["step_ms"]
+        values[SHARE] = 100 * (mine["matching_ms"] + mine["transport_ms"]) / mine["step_ms"]
     return values
 
 
@@ -91,10 +100,8 @@ def _notes(artefact: dict, counts: list, steps: list[dict], measured_sets: dict,
         fewest = min(one["steps"] for step in steps for one in step["steps"])
         notes.append(
             f"Steps are medians of {fewest} or more after some to warm up, methods in turn on the same texts, on one "
-            f"core or GPU; load average when it began at most {busiest:.1f}. '{OVER_SEQ2SEQ}' is over the "
-            "teacher-forced Seq2Seq with or without light convolutions, whichever it has itself; "
-            f"'{OVER_PLAIN}' over the same student-forced decoder with labels in their order; the last column is the "
-            "share of a step that both losses take, the gradient not counted."
+            f"core or GPU; load average when it began at most {busiest:.1f}. {STEP_WORDS} Hours are those of the runs "
+            "behind Table 3, as many at a time as there are cores."
         )
     if counts:
         notes.append("Counted: the parameters of the network that the method has at the paper's sizes, untrained.")

@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from labelled_texts import SMALL, labelled_texts  # noqa: E402
 
 from orchard.data.word_vectors import WordVectors  # noqa: E402
+from orchard.errors import OrchardError  # noqa: E402
 from orchard.metrics import micro_precision_recall_f1  # noqa: E402
 from orchard.neural import training  # noqa: E402
 from orchard.neural.seq2set.batches import Sequences, shuffled_rows  # noqa: E402
@@ -62,7 +63,7 @@ def test_a_training_that_was_killed_goes_on_to_the_same_end(tmp_path, monkeypatc
     model, file = OTSeq2Set(**SMALL, epochs=3), tmp_path / "checkpoint.pt"
     expected = model.fit(texts, Y).network_.state_dict()
     losses = model.course_.losses
-    monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(training.Checkpoint, "is_due", lambda self: True)
     write = training.Checkpoint.write
 
     def write_and_die(self, state):
@@ -78,6 +79,31 @@ def test_a_training_that_was_killed_goes_on_to_the_same_end(tmp_path, monkeypatc
     assert again.course_.losses == losses
     for name, weights in again.network_.state_dict().items():
         assert torch.equal(weights, expected[name]), name
+    assert not file.exists()
+
+
+def test_a_training_that_diverges_says_so():
+    texts, Y = labelled_texts()
+    with pytest.raises(OrchardError, match="the loss is nan in step 1 of epoch 1: the training has diverged"):
+        Broken(**SMALL).fit(texts, Y)
+
+
+class Broken(Seq2Seq):
+    def loss(self, network, batch):
+        return super().loss(network, batch) * float("nan")
+
+
+def test_a_finished_training_is_not_repeated(tmp_path, monkeypatch):
+    """Its checkpoint is kept until somebody has written down what came of it."""
+    texts, Y = labelled_texts()
+    monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
+    model, file = OTSeq2Set(**SMALL, epochs=2), tmp_path / "checkpoint.pt"
+    first = model.fit(texts, Y, checkpoint=file, keep_checkpoint=True).predict(texts)
+    assert file.is_file()
+    monkeypatch.setattr(training, "_epoch", None)
+    again = model.fit(texts, Y, checkpoint=file).predict(texts)
+    assert (first != again).nnz == 0
+    assert model.course_.epochs == 2
     assert not file.exists()
 
 

@@ -62,6 +62,14 @@ def test_an_unknown_scheme_is_refused():
         match(torch.zeros(1, 1, 1), torch.tensor([1]), "some")
 
 
+def test_what_cannot_be_matched_is_refused():
+    """A kernel would search for ever."""
+    with pytest.raises(ValueError, match="the training has diverged"):
+        match(torch.tensor([[[torch.nan]]]), torch.tensor([1]), "all")
+    with pytest.raises(ValueError, match="a sample has 2 labels, and there are 1 predictions"):
+        match(torch.zeros(1, 1, 2), torch.tensor([2]), "all")
+
+
 def some_costs(seed, size=5, n=7, m=4):
     random = torch.Generator().manual_seed(seed)
     C = 2 * torch.rand((size, n, m), generator=random)

@@ -25,7 +25,7 @@ class Scripted:
         self.written = sp.csr_matrix(np.array(sets, np.float32)), np.array(repeated)
         self.vocabulary, self.validation_f1_ = vocabulary, validation_f1
 
-    def fit(self, texts, Y, label_names, word_vectors, also_seen, checkpoint):
+    def fit(self, texts, Y, label_names, word_vectors, also_seen, checkpoint, keep_checkpoint=False):
         self.shown = SimpleNamespace(texts=texts, names=label_names, also_seen=also_seen, checkpoint=checkpoint)
 
     def predict_sets(self, texts):

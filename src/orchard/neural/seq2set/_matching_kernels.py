@@ -8,8 +8,8 @@ from numba import njit
 def assign_batch(costs, n_rows, n_columns, column_of_row):
     """For every sample the columns that its rows take, each another one, at the least cost.
 
-    costs : float64 (B, rows, columns); of sample b the first n_rows[b] rows and n_columns[b] columns count, and there
-        are at least as many columns.  column_of_row : int64 (B, rows), filled; −1 beyond the last row.
+    costs : float64 (B, rows, columns), finite; of sample b the first n_rows[b] rows and n_columns[b] columns count, and
+        there are at least as many columns.  column_of_row : int64 (B, rows), filled; −1 beyond the last row.
     Shortest augmenting paths with potentials (Jonker and Volgenant, 1987), O(rows² · columns) a sample.
     """
     most = costs.shape[2]

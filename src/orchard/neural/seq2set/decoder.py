@@ -60,9 +60,9 @@ class Decoder(nn.Module):
 
     def step(self, memories: list[Memory], state: Tensor, embedded: Tensor) -> tuple[Tensor, Tensor]:
         """One step from s_{t−1} (B, hidden) and e_t (B, d): its features (B, z) and s_t."""
-        contexts = []
+        query, contexts = self.query(state)[:, None], []
         for memory in memories:
-            scores = torch.tanh(self.query(state)[:, None] + memory.keys) @ self.v
+            scores = torch.tanh(query + memory.keys) @ self.v
             attention = torch.softmax(scores.masked_fill(memory.outside, -torch.inf), dim=1)
             contexts.append(torch.bmm(attention[:, None], memory.states)[:, 0])
         state = self.cell(torch.cat([embedded, *contexts], dim=1), state)
@@ -109,7 +109,7 @@ class _Recurrence(torch.autograd.Function):
     def backward(ctx, grad):
         E, W, v, W_ih, W_hh = ctx.weights
         hidden, size = W_hh.shape[1], E.shape[1]
-        n_steps = len(grad)
+        n_steps, one = len(grad), torch.ones((), dtype=grad.dtype, device=grad.device)
         of_state = torch.zeros_like(ctx.saved[0][0])
         of_contexts = [grad.new_empty((n_steps, *memory.states[:, 0].shape)) for memory in ctx.memories]
         of_keys = [torch.zeros_like(memory.keys) for memory in ctx.memories]
@@ -135,18 +135,18 @@ class _Recurrence(torch.autograd.Function):
                 of_scores = attention * (of_attention - (attention * of_attention).sum(1, keepdim=True))
                 of_v += torch.mv(tanh.flatten(0, 1).t(), of_scores.flatten())
                 # The derivative of tanh, in the place of its value, which nobody needs any more.
-                slope = torch.addcmul(torch.ones((), dtype=tanh.dtype, device=tanh.device), tanh, tanh, value=-1)
+                slope = torch.addcmul(one, tanh, tanh, value=-1, out=tanh)
                 slope *= of_scores[:, :, None]
                 slope *= v
                 of_keys[number] += slope
                 of_query[step] += slope.sum(1)
             of_state = torch.addmm(of_state, of_query[step], W)
-        attentions = [torch.stack([one[3][number][0] for one in ctx.saved], 1) for number in range(len(ctx.memories))]
+        saved, ctx.saved = ctx.saved, None  # so that all of it is free once this is done, not when the graph is
+        attentions = [torch.stack([at[3][number][0] for at in saved], 1) for number in range(len(ctx.memories))]
         of_memories = []
         for attention, of_context, keys in zip(attentions, of_contexts, of_keys, strict=True):
             of_memories += [torch.bmm(attention.transpose(1, 2), of_context.transpose(0, 1)), keys, None]
-        states = torch.stack([one[0] for one in ctx.saved]).flatten(0, 1)
-        entries = torch.stack([one[1] for one in ctx.saved]).flatten(0, 1)
+        states, entries = (torch.stack([at[part] for at in saved]).flatten(0, 1) for part in (0, 1))
         of_inputs, of_hidden, of_query = (one.flatten(0, 1) for one in (of_inputs, of_hidden, of_query))
         if ctx.kept is not None:
             of_embedded *= ctx.kept

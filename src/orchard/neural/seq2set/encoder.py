@@ -50,7 +50,22 @@ def _reverse(lengths: Tensor, longest: int) -> Tensor:
 
 
 def _reordered(states: Tensor, places: Tensor) -> Tensor:
-    return states.gather(0, places[:, :, None].expand_as(states))
+    """The states (T, B, d) of these places (T, B); doing it twice changes nothing."""
+    return _Reordered.apply(states, places)
+
+
+class _Reordered(torch.autograd.Function):
+    """Its own inverse, so that its gradient is read and not added up, which takes a GPU an age to do repeatably."""
+
+    @staticmethod
+    def forward(ctx, states, places):
+        ctx.save_for_backward(places)
+        return states.gather(0, places[:, :, None].expand_as(states))
+
+    @staticmethod
+    def backward(ctx, grad):
+        (places,) = ctx.saved_tensors
+        return grad.gather(0, places[:, :, None].expand_as(grad)), None
 
 
 class LightConvolutions(nn.Module):

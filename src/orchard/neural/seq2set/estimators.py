@@ -46,7 +46,8 @@ class LabelWriter(Parameters):
     held_out : the share of the training texts that are not trained on but validate.
     random_state : an integer; the same one gives the same network, bit for bit on a processor.
     device : 'cpu', 'cuda' …; None takes a GPU where there is one.
-    mixed_precision : bfloat16 in the encoder and TF32 elsewhere on a GPU; None does so on a GPU only.
+    mixed_precision : products in TF32 on a GPU, light convolutions and keys in bfloat16; None does so on a GPU that
+        has bfloat16.
 
     Attributes after `fit`: network_, course_ (loss and seconds of every epoch), n_labels_, max_labels_ (N),
     words_found_ (per cent of the vocabulary that the word vectors have), validation_f1_ (micro, per cent), device_.
@@ -91,13 +92,15 @@ class LabelWriter(Parameters):
         word_vectors: WordVectors | None = None,
         also_seen: tuple[Sequence[str], sp.csr_matrix] | None = None,
         checkpoint=None,
+        keep_checkpoint: bool = False,
     ):
         """Train on texts and Y (n, L).
 
         label_names : of the columns of Y, for the embeddings of labels.  word_vectors : of words, and of these names.
         also_seen : test texts and their labels, for vocabulary='all': words, labels and the largest number of labels
             are counted in them too; nothing is trained on them.
-        checkpoint : a file in which the training waits if it is killed; it is removed at the end.
+        checkpoint : a file in which the training waits if it is killed; it is removed at the end, unless
+            keep_checkpoint: then a training that is over is gone on from at its end.
         """
         device = pick_device(self.device)
         with repeatable():
@@ -115,12 +118,13 @@ class LabelWriter(Parameters):
                     self.random_state,
                     checkpoint=resume,
                 )
+            network.forget_room()
             self.network_ = network.eval()
             self.validation_f1_ = None
             if len(validating):
                 predicted, _ = self._sets(documents.some(validating))
                 self.validation_f1_ = 100 * micro_precision_recall_f1(predicted, Y[validating]).f1
-            if resume:
+            if resume and not keep_checkpoint:
                 resume.remove()
         return self
 
@@ -182,7 +186,9 @@ class LabelWriter(Parameters):
 
     @property
     def _mixed(self) -> bool:
-        return self.device_.startswith("cuda") if self.mixed_precision is None else self.mixed_precision
+        if self.mixed_precision is not None:
+            return self.mixed_precision
+        return self.device_.startswith("cuda") and torch.cuda.is_bf16_supported(including_emulation=False)
 
     def _learn_vocabularies(self, texts: list[str], Y: sp.csr_matrix, known: tuple) -> np.ndarray:
         """Words, labels and the largest number of labels (N), from the texts and what else is `known`.
@@ -306,6 +312,7 @@ class LabelWriter(Parameters):
     def _recipe(self, texts: Sequence[str], Y: sp.csr_matrix, network: Network) -> str:
         """All that a training depends on, the code among it: one that was killed is not gone on with by other code."""
         about = [type(self).__name__, repr(self.get_params()), self.device_, torch.__version__, source_hash(__file__)]
+        about += [str(self.max_labels_), *self.vocabulary_.words]  # which texts that are also seen may change
         digest = hashlib.sha256("\n".join([*about, *texts, sha256_of_csr(Y)]).encode())
         for weights in network.state_dict().values():  # its first ones: word vectors and names are in them
             digest.update(np.ascontiguousarray(weights.cpu().numpy()))

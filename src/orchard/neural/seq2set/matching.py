@@ -20,11 +20,15 @@ def match(p: Tensor, n_labels: Tensor, scheme: str) -> Tensor:
         raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}, not {scheme!r}")
     counts = n_labels.cpu().numpy()
     n_predictions, most = p.shape[1:]
+    if counts.max(initial=0) > n_predictions:
+        raise ValueError(f"a sample has {counts.max()} labels, and there are {n_predictions} predictions to match with")
     if scheme == "in order":
         places = np.arange(most)
         found = np.where(places < counts[:, None], places, -1)
     else:
         costs = -p.detach().transpose(1, 2).double().cpu().numpy()  # labels are the rows, of which there are fewer
+        if not np.isfinite(costs).all():
+            raise ValueError("a probability is not a number: the training has diverged; try a lower learning_rate")
         columns = np.full_like(counts, n_predictions) if scheme == "all" else counts
         found = np.empty(costs.shape[:2], np.int64)
         assign_batch(np.ascontiguousarray(costs), counts, columns, found)

@@ -58,15 +58,19 @@ class Network(nn.Module):
         return self.decoder.embedding.weight[: self.n_classes]
 
     def read(self, batch: Batch, mixed: bool = False) -> tuple[list[Memory], Tensor]:
-        """What the decoder attends to, and its first state. mixed : in bfloat16 where PyTorch thinks it is safe."""
+        """What the decoder attends to, and its first state.
+
+        mixed : convolutions and keys in bfloat16. The GRUs stay as they are: cuDNN's would go to float16, in which
+            their gradients vanish.
+        """
         device, dtype = batch.words.device.type, self.decoder.v.dtype
+        states, state = self.encoder(batch)
         with torch.autocast(device, dtype=torch.bfloat16, enabled=mixed):
-            states, state = self.encoder(batch)
             memories = [self.decoder.memory(states, batch.lengths)]
             if self.convolutions is not None:
                 memories.append(self.decoder.memory(*self.convolutions(states, batch.lengths)))
         kept = [Memory(one.states.to(dtype), one.keys.to(dtype), one.outside) for one in memories]
-        return kept, state.to(dtype)
+        return kept, state
 
     def student_forced(self, batch: Batch, n_steps: int, mixed: bool = False) -> tuple[Tensor, Tensor]:
         """Features and logits of all steps, (n_steps, B, ·), every step after the label that the one before chose.
@@ -104,7 +108,7 @@ class Network(nn.Module):
         memories, state = self.read(batch, mixed)
         last, logits = self._starts(batch)[:, 0], None
         written = torch.full((batch.size, n_steps), self.empty, device=last.device)
-        used = torch.zeros((batch.size, self.n_classes), dtype=torch.bool, device=last.device)
+        used = None if repeats else torch.zeros((batch.size, self.n_classes), dtype=torch.bool, device=last.device)
         for step in range(n_steps):
             features, state = self.decoder.step(memories, state, self._embedded(last, logits))
             logits = self.output(features)
@@ -118,6 +122,10 @@ class Network(nn.Module):
                 used.scatter_(1, last[:, None], True)
                 used[:, self.empty] = False
         return written
+
+    def forget_room(self) -> None:
+        """Give the memory of `student_forced` back."""
+        self._memory = None
 
     def _room(self, n_rows: int) -> Tensor:
         """A matrix (n_rows, V), the same memory every time: fresh memory of this size costs as much as the product."""

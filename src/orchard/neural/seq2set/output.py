@@ -77,7 +77,7 @@ class _Asked(torch.autograd.Function):
             for rows, factor in zip(_pieces(of_logits), _pieces(factors), strict=True):
                 rows *= factor @ E
         row = torch.arange(len(asked), device=asked.device)[:, None].expand_as(asked)
-        of_logits.index_put_((row, asked), of_log_p, accumulate=True)  # unlike scatter_add_, repeatable on a GPU
+        of_logits.index_put_((row, asked), of_log_p, accumulate=True)
         return of_logits @ W, of_logits.t() @ narrow, of_logits.sum(0), None, None, None
 
 

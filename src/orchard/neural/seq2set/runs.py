@@ -19,14 +19,15 @@ def run_on_texts(
 
     Metrics are in per cent, by the names of the paper's tables; `duplicates` is the share of written labels that were
     repetitions, `labels` the mean number of labels in a set. Test texts are shown to `fit` only where the estimator has
-    vocabulary='all', which takes words and labels from them, as the authors do.
+    vocabulary='all', which takes words and labels from them, as the authors do. The checkpoint stays, until the caller
+    has written down what is returned.
     """
     if dataset.texts_train is None or dataset.texts_test is None:
         raise OrchardError(f"{dataset.stats.get('name', 'the data set')} has no texts: these networks read words")
     also_seen = (dataset.texts_test, dataset.Y_test) if estimator.vocabulary == "all" else None
     with compilation() as compiled:
         estimator.fit(
-            dataset.texts_train, dataset.Y_train, dataset.label_names, word_vectors, also_seen, checkpoint=checkpoint
+            dataset.texts_train, dataset.Y_train, dataset.label_names, word_vectors, also_seen, checkpoint, True
         )
     fitted = time.perf_counter()
     predicted, repeated = estimator.predict_sets(dataset.texts_test)

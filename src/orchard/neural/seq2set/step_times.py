@@ -13,8 +13,9 @@ from torch import nn
 from orchard.data.store import Dataset
 from orchard.data.word_vectors import WordVectors
 from orchard.neural.adam import Adam
-from orchard.neural.devices import pick_device, repeatable
+from orchard.neural.devices import pick_device, repeatable, rounded_products
 from orchard.neural.seq2set import objectives, per_sample
+from orchard.neural.seq2set.batches import shuffled_rows
 from orchard.neural.seq2set.estimators import LabelWriter, OTSeq2Set
 
 WARM_UP = 3  # steps
@@ -58,7 +59,7 @@ class Stepper:
 
     def begin(self, dataset: Dataset, word_vectors: WordVectors | None) -> None:
         about = dataset.texts_train, dataset.Y_train, dataset.label_names, word_vectors
-        self.network, self.batch_of, _ = self.estimator.begin(*about)
+        self.network, self.batch_of, self.documents = self.estimator.begin(*about)
         self.network.train()
         self.optimiser = Adam(self.network.parameters(), self.estimator.learning_rate)
 
@@ -97,16 +98,21 @@ def measure_steps(
 ) -> list[dict]:
     """What a step of each takes, and the matching and the transport in it, medians over `steps`.
 
-    They take turns on the same batches, so that what drifts on the machine hits all alike.
+    They take turns on the same batches, which are those of a training, so that what drifts on the machine hits all
+    alike.
     """
-    random, size = np.random.default_rng(seed), steppers[0].estimator.batch_size
-    with repeatable():
+    first, order = steppers[0], torch.Generator().manual_seed(seed)
+    with repeatable(), rounded_products(pick_device(), first.estimator.mixed_precision is not False):
         for stepper in steppers:
             stepper.begin(dataset, word_vectors)
-        for _ in range(WARM_UP + steps):
-            rows = np.sort(random.choice(len(dataset.texts_train), size, replace=False))
+        labelled = np.flatnonzero(np.diff(dataset.Y_train.indptr))
+        lengths = first.documents.lengths[labelled]
+        batches = []
+        while len(batches) < WARM_UP + steps:
+            batches += shuffled_rows(lengths, first.estimator.batch_size, order)
+        for rows in batches[: WARM_UP + steps]:
             for stepper in steppers:
-                stepper.step(rows)
+                stepper.step(labelled[rows])
     return [stepper.report() for stepper in steppers]
 
 

@@ -24,14 +24,15 @@ def ipot(C: Tensor, n_rows: Tensor, n_columns: Tensor, beta: float = BETA, itera
     columns = torch.arange(C.shape[2], device=C.device) < n_columns[:, None]
     # A row or column that does not count gets the factor zero, whatever stands there.
     mu = torch.where(rows, 1 / n_rows.clamp(min=1)[:, None], 0.0)[:, :, None].to(C)  # (B, n, 1)
-    nu = torch.where(columns, 1 / n_columns.clamp(min=1)[:, None], 0.0)[:, :, None].to(C)  # (B, m, 1)
+    nu = torch.where(columns, 1 / n_columns.clamp(min=1)[:, None], 0.0)[:, None].to(C)  # (B, 1, m)
     counts = (rows[:, :, None] & columns[:, None]).to(C)
     G = torch.exp(-C / beta) * counts
     plan, factor = counts, nu
     tiny = torch.finfo(C.dtype).tiny
     for _ in range(iterations):
         Q = G * plan
-        of_rows = mu / torch.bmm(Q, factor).clamp_(min=tiny)
-        factor = nu / torch.bmm(Q.transpose(1, 2), of_rows).clamp_(min=tiny)
-        plan = Q.mul_(of_rows).mul_(factor.transpose(1, 2))
+        # Sums, not products of matrices, which a GPU may round to three digits.
+        of_rows = mu / (Q * factor).sum(2, keepdim=True).clamp_(min=tiny)
+        factor = nu / (Q * of_rows).sum(1, keepdim=True).clamp_(min=tiny)
+        plan = Q.mul_(of_rows).mul_(factor)
     return plan
