@@ -94,12 +94,9 @@ class _Recurrence(torch.autograd.Function):
             saved.append((state, entry, gates, [(attention, tanh) for _, attention, tanh in attended]))
             state = new
             features.append(torch.cat([state, entry[:, embedded.shape[1] :], embedded], dim=1))
-            if choose is not None and step < n_steps - 1:
-                written = choose(step, features[-1])
-            elif choose is None and step < n_steps - 1:
-                written = given[:, step + 1]
-        if choose is not None:
-            choose(n_steps - 1, features[-1])
+            chosen = choose(step, features[-1]) if choose else None
+            if step + 1 < n_steps:
+                written = given[:, step + 1] if chosen is None else chosen
         ctx.saved, ctx.kept, ctx.labels, ctx.memories = saved, kept, torch.stack(labels), memories
         ctx.weights = E, W, v, W_ih, W_hh
         return torch.stack(features)
@@ -136,16 +133,14 @@ class _Recurrence(torch.autograd.Function):
                 of_v += torch.mv(tanh.flatten(0, 1).t(), of_scores.flatten())
                 # The derivative of tanh, in the place of its value, which nobody needs any more.
                 slope = torch.addcmul(one, tanh, tanh, value=-1, out=tanh)
-                slope *= of_scores[:, :, None]
-                slope *= v
-                of_keys[number] += slope
-                of_query[step] += slope.sum(1)
+                of_keys[number].addcmul_(slope, of_scores[:, :, None])
+                of_query[step] += torch.bmm(of_scores[:, None], slope)[:, 0] * v
             of_state = torch.addmm(of_state, of_query[step], W)
         saved, ctx.saved = ctx.saved, None  # so that all of it is free once this is done, not when the graph is
         attentions = [torch.stack([at[3][number][0] for at in saved], 1) for number in range(len(ctx.memories))]
         of_memories = []
         for attention, of_context, keys in zip(attentions, of_contexts, of_keys, strict=True):
-            of_memories += [torch.bmm(attention.transpose(1, 2), of_context.transpose(0, 1)), keys, None]
+            of_memories += [torch.bmm(attention.transpose(1, 2), of_context.transpose(0, 1)), keys.mul_(v), None]
         states, entries = (torch.stack([at[part] for at in saved]).flatten(0, 1) for part in (0, 1))
         of_inputs, of_hidden, of_query = (one.flatten(0, 1) for one in (of_inputs, of_hidden, of_query))
         if ctx.kept is not None:
