@@ -15,7 +15,7 @@ from orchard.data.word_vectors import load_word_vectors
 from orchard.files import read_json, write_json
 from orchard.methods import make_estimator
 from orchard.report.tables import Table
-from orchard.report.training_table import OWN, STEP, STEP_WORDS, of_step
+from orchard.report.training_table import OVER_PLAIN, OWN, STEP, STEP_WORDS, of_step
 
 FILE = records.FOLDER / "steps.json"
 BESIDE = {"sgm": "seq2seq", "bm-all-ot": "seq2seq", "bm-all-ot-lc": "seq2seq-lc"}  # the teacher-forced one
@@ -69,7 +69,8 @@ def table(measured: list[dict] | None) -> Table:
         for (method, loss), step in timed.items():
             values = of_step(timed, method, loss, BESIDE.get(method))
             took = [step[f"{part}_ms"] for part in parts]
-            cells = [_cell(values.get(column), bar, loss) for column, bar in settings.STEP_BARS.items()]
+            is_judged = loss == OWN and OVER_PLAIN in values  # OTSeq2Set's own loss
+            cells = [_cell(values.get(column), bar if is_judged else None) for column, bar in settings.STEP_BARS.items()]
             start = [one["size"], method, loss]
             made.rows.append([*start, short(values[STEP]), *(short(ms) if ms else "" for ms in took), *cells])
             made.records.append(
@@ -86,6 +87,6 @@ def table(measured: list[dict] | None) -> Table:
     return made
 
 
-def _cell(value: float | None, bar: float, loss: str) -> str:
-    """Only a method's own loss is held to the bars."""
-    return "" if value is None else f"{value:.3g} {MET[value <= bar] if loss == OWN else ''}".strip()
+def _cell(value: float | None, bar: float | None) -> str:
+    """bar : None for what is not held to it."""
+    return "" if value is None else f"{value:.3g} {MET[value <= bar] if bar else ''}".strip()

@@ -11,6 +11,7 @@ MEASURED = [
         "load_average": 0.5,
         "steps": [
             {"method": "seq2seq", "loss": "its own", "step_ms": 100.0, "matching_ms": 0.0, "transport_ms": 0.0},
+            {"method": "sgm", "loss": "its own", "step_ms": 140.0, "matching_ms": 0.0, "transport_ms": 0.0},
             {"method": "bm-all-ot", "loss": "its own", "step_ms": 120.0, "matching_ms": 1.0, "transport_ms": 5.0},
             {"method": "bm-all-ot", "loss": "cross-entropy", "step_ms": 110.0, "matching_ms": 1.0, "transport_ms": 0.0},
             {
@@ -29,13 +30,14 @@ def test_ratios_and_bars():
     table = steps.table(MEASURED)
     assert table.rows == [
         ["small", "seq2seq", "its own", "100", "", "", "", "", ""],
+        ["small", "sgm", "its own", "140", "", "", "", "", "1.4"],
         ["small", "bm-all-ot", "its own", "120", "1.00", "5.00", "5 ✓", "1.09 ✓", "1.2 ✓"],
         ["small", "bm-all-ot", "cross-entropy", "110", "1.00", "", "", "", "1.1"],
         ["small", "bm-all-ot", "sample by sample", "150", "9.00", "21.0", "20", "1.36", "1.5"],
     ]
     assert "Load average at most 0.5" in table.notes[0]
-    MEASURED[0]["steps"][1]["step_ms"] = 130.0
-    assert steps.table(MEASURED).rows[1][6:] == ["4.62 ✓", "1.18 ✗", "1.3 ✗"]
+    MEASURED[0]["steps"][2]["step_ms"] = 130.0
+    assert steps.table(MEASURED).rows[2][6:] == ["4.62 ✓", "1.18 ✗", "1.3 ✗"]
 
 
 def test_nothing_measured_is_no_table():
