@@ -70,7 +70,8 @@ def table(measured: list[dict] | None) -> Table:
             values = of_step(timed, method, loss, BESIDE.get(method))
             took = [step[f"{part}_ms"] for part in parts]
             is_judged = loss == OWN and OVER_PLAIN in values  # OTSeq2Set's own loss
-            cells = [_cell(values.get(column), bar if is_judged else None) for column, bar in settings.STEP_BARS.items()]
+            bars = settings.STEP_BARS if is_judged else dict.fromkeys(settings.STEP_BARS)
+            cells = [_cell(values.get(column), bar) for column, bar in bars.items()]
             start = [one["size"], method, loss]
             made.rows.append([*start, short(values[STEP]), *(short(ms) if ms else "" for ms in took), *cells])
             made.records.append(
