@@ -117,13 +117,9 @@ def test_patience_stops_and_keeps_the_best_epoch():
     np.testing.assert_array_equal(model.predict_topk(X_valid, 3)[1], same.predict_topk(X_valid, 3)[1])
 
 
-class Killed(BaseException):
-    """What no except clause of a library catches."""
-
-
 @pytest.mark.parametrize("patience", [None, 20])
 @pytest.mark.parametrize("place", [(4, 0), (4, 2)], ids=["between epochs", "in an epoch"])
-def test_a_training_that_was_killed_goes_on_to_the_same_end(tmp_path, monkeypatch, patience, place):
+def test_a_training_that_was_killed_goes_on_to_the_same_end(tmp_path, monkeypatch, killed_at, patience, place):
     groups, (X_valid, Y_valid) = grouped(), clusters(60, seed=2)
     model, file = (
         small(CoAttentionMIML(tau=0.3, learn_tau=True), epochs=9, patience=patience),
@@ -131,18 +127,9 @@ def test_a_training_that_was_killed_goes_on_to_the_same_end(tmp_path, monkeypatc
     )
     expected = model.fit(*groups, X_valid, Y_valid)
     expected_scores, expected_course = expected.predict_topk(X_valid, 3)[1], expected.course_
-    monkeypatch.setattr(training.Checkpoint, "is_due", lambda self: True)
-    write, places = training.Checkpoint.write, []
-
-    def write_and_die(self, state):
-        write(self, state)
-        if (state.course.epochs, state.course.steps_done) == place:
-            raise Killed
-
-    monkeypatch.setattr(training.Checkpoint, "write", write_and_die)
-    with pytest.raises(Killed):
-        model.fit(*groups, X_valid, Y_valid, checkpoint=file)
+    killed_at(place, lambda: model.fit(*groups, X_valid, Y_valid, checkpoint=file))
     assert file.is_file()
+    write, places = training.Checkpoint.write, []
 
     def write_and_note(self, state):
         places.append((state.course.epochs, state.course.steps_done))

@@ -12,7 +12,7 @@ from orchard.data.word_vectors import WordVectors  # noqa: E402
 from orchard.errors import OrchardError  # noqa: E402
 from orchard.metrics import micro_precision_recall_f1  # noqa: E402
 from orchard.neural import training  # noqa: E402
-from orchard.neural.seq2set.batches import Sequences, shuffled_rows  # noqa: E402
+from orchard.neural.seq2set.batches import label_sequences, shuffled_rows  # noqa: E402
 from orchard.neural.seq2set.estimators import SGM, MLC2Seq, OTSeq2Set, Seq2Seq  # noqa: E402
 
 ALL = (Seq2Seq, MLC2Seq, SGM, OTSeq2Set)
@@ -52,29 +52,14 @@ def test_training_twice_gives_the_same_network_whatever_the_threads(make):
     assert any(not torch.equal(weights[0][name], other[name]) for name in other)
 
 
-class Killed(BaseException):
-    """What no except clause of a library catches."""
-
-
 @pytest.mark.parametrize("place", [(1, 0), (1, 1)], ids=["between epochs", "in an epoch"])
-def test_a_training_that_was_killed_goes_on_to_the_same_end(tmp_path, monkeypatch, place):
+def test_a_training_that_was_killed_goes_on_to_the_same_end(tmp_path, killed_at, place):
     """With dropout, whose random numbers go on, too."""
     texts, Y = labelled_texts()
     model, file = OTSeq2Set(**SMALL, epochs=3), tmp_path / "checkpoint.pt"
     expected = model.fit(texts, Y).network_.state_dict()
     losses = model.course_.losses
-    monkeypatch.setattr(training.Checkpoint, "is_due", lambda self: True)
-    write = training.Checkpoint.write
-
-    def write_and_die(self, state):
-        write(self, state)
-        if (state.course.epochs, state.course.steps_done) == place:
-            raise Killed
-
-    monkeypatch.setattr(training.Checkpoint, "write", write_and_die)
-    with pytest.raises(Killed):
-        model.fit(texts, Y, checkpoint=file)
-    monkeypatch.setattr(training.Checkpoint, "write", write)
+    killed_at(place, lambda: model.fit(texts, Y, checkpoint=file))
     again = model.fit(texts, Y, checkpoint=file)
     assert again.course_.losses == losses
     for name, weights in again.network_.state_dict().items():
@@ -119,10 +104,10 @@ def test_labels_are_written_in_the_order_of_columns_or_by_frequency():
     Y = sp.csr_matrix([[1, 0, 1, 1], [0, 0, 1, 1], [0, 1, 0, 1]])
     rank = np.argsort(np.argsort(-np.array([1, 1, 2, 3]), kind="stable"))
     empty, rows = 4, np.array([0, 1, 2])
-    in_columns, counts = Sequences.of(Y).padded(rows, empty)
+    in_columns, counts = label_sequences(Y).padded(rows, empty)
     assert in_columns.tolist() == [[0, 2, 3], [2, 3, 4], [1, 3, 4]]
     assert counts.tolist() == [3, 2, 2]
-    assert Sequences.of(Y, rank).padded(rows, empty)[0].tolist() == [[3, 2, 0], [3, 2, 4], [3, 1, 4]]
+    assert label_sequences(Y, rank).padded(rows, empty)[0].tolist() == [[3, 2, 0], [3, 2, 4], [3, 1, 4]]
 
 
 def test_batches_hold_all_texts_once_and_like_lengths_together():

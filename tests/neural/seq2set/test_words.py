@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchard.neural.seq2set.words import N_SPECIAL, PADDING, UNKNOWN, Documents, Vocabulary, plain_words
+from orchard.neural.seq2set.ragged import Ragged
+from orchard.neural.seq2set.words import N_SPECIAL, PADDING, UNKNOWN, Vocabulary, plain_words
 
 
 def test_the_most_frequent_words_come_first_and_ties_go_to_the_one_that_sorts_first():
@@ -19,7 +20,7 @@ def test_words_beyond_the_limit_are_unknown():
     vocabulary = Vocabulary(["pear fig", "fig apple", "fig pear kiwi"], max_words=3)
     assert vocabulary.words == ["fig", "pear", "apple"]
     found = vocabulary.documents(["kiwi fig", "", "fig " * 9], max_tokens=4)
-    assert [found.words[start:end].tolist() for start, end in zip(found.starts, found.starts[1:], strict=False)] == [
+    assert [found.values[start:end].tolist() for start, end in zip(found.starts, found.starts[1:], strict=False)] == [
         [UNKNOWN, 2],
         [UNKNOWN],  # no text is empty
         [2, 2, 2, 2],
@@ -62,9 +63,9 @@ def documents_and_rows(draw):
     return texts, np.array(rows, np.int64)
 
 
-def as_documents(texts) -> Documents:
+def as_documents(texts) -> Ragged:
     starts = np.cumsum([0, *(len(text) for text in texts)])
-    return Documents(np.concatenate(texts).astype(np.int32), starts)
+    return Ragged(np.concatenate(texts).astype(np.int32), starts)
 
 
 @given(documents_and_rows())
@@ -73,13 +74,13 @@ def test_some_documents_are_those_that_were_asked_for(drawn):
     some = as_documents(texts).some(rows)
     assert len(some) == len(rows)
     assert some.lengths.tolist() == [len(texts[row]) for row in rows]
-    assert some.words.tolist() == [word for row in rows for word in texts[row]]
+    assert some.values.tolist() == [word for row in rows for word in texts[row]]
 
 
 @given(documents_and_rows())
 def test_padded_documents_are_the_same_and_padding(drawn):
     texts, rows = drawn
-    padded, lengths = as_documents(texts).padded(rows)
+    padded, lengths = as_documents(texts).padded(rows, PADDING)
     longest = max((len(texts[row]) for row in rows), default=0)
     assert padded.tolist() == [texts[row] + [PADDING] * (longest - len(texts[row])) for row in rows]
     assert padded.dtype == np.int64
@@ -92,4 +93,4 @@ def test_documents_are_their_words_looked_up_one_by_one(texts, max_words, max_to
     documents = vocabulary.documents(texts, max_tokens)
     for row, text in enumerate(texts):
         expected = [vocabulary.number_of_word.get(word, UNKNOWN) for word in text.split()[:max_tokens]] or [UNKNOWN]
-        assert documents.words[documents.starts[row] : documents.starts[row + 1]].tolist() == expected
+        assert documents.values[documents.starts[row] : documents.starts[row + 1]].tolist() == expected

@@ -8,7 +8,8 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from orchard.neural.seq2set.words import Documents
+from orchard.neural.seq2set.ragged import Ragged
+from orchard.neural.seq2set.words import PADDING
 
 POOL = 50  # batches: within so many, texts are sorted by length
 
@@ -31,31 +32,14 @@ class Batch:
         return self.words.shape[1]
 
 
-@dataclass(frozen=True)
-class Sequences:
-    """The labels of every text as a sequence: those of text i are `labels[starts[i] : starts[i + 1]]`."""
-
-    labels: np.ndarray  # int64
-    starts: np.ndarray  # int64 (n + 1,)
-
-    @classmethod
-    def of(cls, Y: sp.csr_matrix, rank: np.ndarray | None = None) -> "Sequences":
-        """The labels of Y (n, L) in the order of its columns, or by `rank` (L,), the lowest first."""
-        Y = Y.sorted_indices()
-        starts, labels = Y.indptr.astype(np.int64), Y.indices.astype(np.int64)
-        if rank is not None:
-            row = np.repeat(np.arange(Y.shape[0]), np.diff(starts))
-            labels = labels[np.lexsort((rank[labels], row))]
-        return cls(labels, starts)
-
-    def padded(self, rows: np.ndarray, empty: int) -> tuple[np.ndarray, np.ndarray]:
-        """Labels of some texts, int64 (n, most), filled up with `empty`, and how many there are."""
-        counts = (self.starts[1:] - self.starts[:-1])[rows]
-        places = np.arange(max(1, counts.max(initial=0)))
-        inside = places < counts[:, None]
-        padded = np.full(inside.shape, empty, np.int64)
-        padded[inside] = self.labels[(self.starts[rows][:, None] + places)[inside]]
-        return padded, counts
+def label_sequences(Y: sp.csr_matrix, rank: np.ndarray | None = None) -> Ragged:
+    """The labels of every row of Y (n, L) in the order of its columns, or by `rank` (L,), the lowest first."""
+    Y = Y.sorted_indices()
+    starts, labels = Y.indptr.astype(np.int64), Y.indices.astype(np.int64)
+    if rank is not None:
+        row = np.repeat(np.arange(Y.shape[0]), np.diff(starts))
+        labels = labels[np.lexsort((rank[labels], row))]
+    return Ragged(labels, starts)
 
 
 def shuffled_rows(lengths: np.ndarray, batch_size: int, order: torch.Generator) -> list[np.ndarray]:
@@ -69,22 +53,18 @@ def shuffled_rows(lengths: np.ndarray, batch_size: int, order: torch.Generator) 
     return [batches[number] for number in torch.randperm(len(batches), generator=order).tolist()]
 
 
-def training_batch(
-    documents: Documents, sequences: Sequences, rows: np.ndarray, empty: int, device: torch.device
-) -> Batch:
+def training_batch(documents: Ragged, sequences: Ragged, rows: np.ndarray, empty: int, device: torch.device) -> Batch:
     labels, n_labels = sequences.padded(rows, empty)
     texts = text_batch(documents, rows, device)
     return Batch(texts.words, texts.lengths, *(torch.from_numpy(one).to(device) for one in (labels, n_labels)))
 
 
-def text_batch(documents: Documents, rows: np.ndarray, device: torch.device) -> Batch:
-    words, lengths = documents.padded(rows)
+def text_batch(documents: Ragged, rows: np.ndarray, device: torch.device) -> Batch:
+    words, lengths = documents.padded(rows, PADDING)
     return Batch(torch.from_numpy(np.ascontiguousarray(words.T)).to(device), torch.from_numpy(lengths).to(device))
 
 
-def batches_by_length(
-    documents: Documents, batch_size: int, device: torch.device
-) -> Iterator[tuple[np.ndarray, Batch]]:
+def batches_by_length(documents: Ragged, batch_size: int, device: torch.device) -> Iterator[tuple[np.ndarray, Batch]]:
     """All texts, the shortest first: their rows, and the batch."""
     by_length = np.argsort(documents.lengths, kind="stable")
     for start in range(0, len(by_length), batch_size):

@@ -16,10 +16,11 @@ from orchard.linear.inputs import check_parameter, checked_incidence
 from orchard.metrics import micro_precision_recall_f1
 from orchard.neural.devices import pick_device, repeatable, rounded_products, seeded
 from orchard.neural.seq2set import objectives
-from orchard.neural.seq2set.batches import Batch, Sequences, batches_by_length, shuffled_rows, training_batch
+from orchard.neural.seq2set.batches import Batch, batches_by_length, label_sequences, shuffled_rows, training_batch
 from orchard.neural.seq2set.matching import SCHEMES
 from orchard.neural.seq2set.network import INITIAL, Network, Sizes
-from orchard.neural.seq2set.words import N_SPECIAL, PADDING, TOKENIZERS, Documents, Vocabulary
+from orchard.neural.seq2set.ragged import Ragged
+from orchard.neural.seq2set.words import N_SPECIAL, PADDING, TOKENIZERS, Vocabulary
 from orchard.neural.training import Checkpoint, Schedule, train
 from orchard.parameters import Parameters
 from orchard.provenance import source_hash
@@ -130,7 +131,7 @@ class LabelWriter(Parameters):
 
     def begin(
         self, texts: Sequence[str], Y, label_names=None, word_vectors=None, also_seen=None
-    ) -> tuple[Network, Callable[[np.ndarray], Batch], Documents]:
+    ) -> tuple[Network, Callable[[np.ndarray], Batch], Ragged]:
         """What `fit` trains, with its first weights; the batch of some rows of the texts; and all texts as numbers."""
         self._check_parameters()
         device = pick_device(self.device)
@@ -138,7 +139,7 @@ class LabelWriter(Parameters):
         self.device_, self.n_labels_ = str(device), Y.shape[1]
         rank = self._learn_vocabularies(texts, Y, known)
         documents = self.vocabulary_.documents(texts, self.max_tokens)
-        sequences = Sequences.of(Y[:, self.known_labels_], rank if self.BY_FREQUENCY else None)
+        sequences = label_sequences(Y[:, self.known_labels_], rank if self.BY_FREQUENCY else None)
         network = self._network(label_names, word_vectors).to(device)
         return network, lambda rows: training_batch(documents, sequences, rows, network.empty, device), documents
 
@@ -255,7 +256,7 @@ class LabelWriter(Parameters):
         empty, start = np.zeros((1, own.shape[1]), np.float32), _uniform(random, (1, own.shape[1]))
         return np.concatenate([own, empty, start])
 
-    def _sets(self, documents: Documents) -> tuple[sp.csr_matrix, np.ndarray]:
+    def _sets(self, documents: Ragged) -> tuple[sp.csr_matrix, np.ndarray]:
         network, device = self.network_, torch.device(self.device_)
         written = np.full((len(documents), self.max_labels_), network.empty)
         for rows, batch in batches_by_length(documents, 2 * self.batch_size, device):

@@ -3,11 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from orchard.data.text import tokenize
+from orchard.neural.seq2set.ragged import Ragged
 
 PADDING, UNKNOWN = 0, 1  # the first word numbers
 N_SPECIAL = 2
@@ -22,37 +22,6 @@ def plain_words(text: str) -> list[str]:
 
 # How a text is cut: at white space, as the authors cut their texts, which are clean already; or into plain words.
 TOKENIZERS: dict[str, Callable[[str], list[str]]] = {"white space": tokenize, "plain words": plain_words}
-
-
-@dataclass(frozen=True)
-class Documents:
-    """Texts as word numbers, one after the other: those of text i are `words[starts[i] : starts[i + 1]]`."""
-
-    words: np.ndarray  # int32
-    starts: np.ndarray  # int64 (n + 1,)
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
-    @property
-    def lengths(self) -> np.ndarray:
-        return np.diff(self.starts)
-
-    def some(self, rows: np.ndarray) -> "Documents":
-        """Some of the texts."""
-        lengths = self.lengths[rows]
-        starts = np.concatenate([[0], np.cumsum(lengths)])
-        moved = np.repeat(self.starts[rows] - starts[:-1], lengths)
-        return Documents(self.words[moved + np.arange(starts[-1])], starts)
-
-    def padded(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Word numbers of some texts, int64 (n, longest), filled up with PADDING, and their lengths."""
-        lengths = self.lengths[rows]
-        places = np.arange(lengths.max(initial=0))
-        inside = places < lengths[:, None]
-        padded = np.full(inside.shape, PADDING, np.int64)
-        padded[inside] = self.words[(self.starts[rows][:, None] + places)[inside]]
-        return padded, lengths
 
 
 class Vocabulary:
@@ -72,11 +41,11 @@ class Vocabulary:
         """Numbers that a word may have, PADDING and UNKNOWN among them."""
         return len(self.words) + N_SPECIAL
 
-    def documents(self, texts: Sequence[str], max_tokens: int) -> Documents:
+    def documents(self, texts: Sequence[str], max_tokens: int) -> Ragged:
         """The first `max_tokens` words of every text; a text without words is one unknown word."""
         number, rows = self.number_of_word.get, []
         for text in texts:
             rows.append([number(word, UNKNOWN) for word in self.cut(text)[:max_tokens]] or [UNKNOWN])
         starts = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
         words = np.fromiter((word for row in rows for word in row), dtype=np.int32, count=starts[-1])
-        return Documents(words, starts)
+        return Ragged(words, starts)
