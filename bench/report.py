@@ -48,7 +48,7 @@ def write() -> None:
     made |= imputation_tables.make(imputations, is_old)
     made |= overlap_tables.make(*overlap_tables.points(measured, overlap.edition()), agreement)
     made["building"] = tree_building.table(measured)
-    made["steps"] = steps.table(_read("steps.json"))
+    made["steps"] = steps.table(_read("steps.json"), steps.current_editions())
     made |= softmax_tables.make(*softmax_tables.points(measured, softmax.edition()))
     made = {name: table for name, table in made.items() if table.rows}
     if older:

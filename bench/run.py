@@ -79,7 +79,7 @@ def main(arguments=None) -> int:
     if sizes:
         from bench import steps
 
-        steps.measure(sizes)
+        steps.measure(sizes, options.fresh)
     from bench import report
 
     report.write()

@@ -14,6 +14,7 @@ from orchard.data.store import load_dataset
 from orchard.data.word_vectors import load_word_vectors
 from orchard.files import read_json, write_json
 from orchard.methods import make_estimator
+from orchard.provenance import source_hash
 from orchard.report.tables import Table
 from orchard.report.training_table import OVER_PLAIN, OWN, STEP, STEP_WORDS, of_step
 
@@ -29,23 +30,46 @@ def plan(only) -> list[dict]:
     return [one for one in settings.STEP_SIZES if only is None or one["dataset"] in only]
 
 
-def measure(sizes: list[dict]) -> None:
-    """Write results/bench/steps.json, where sizes that were measured before are kept."""
+def measure(sizes: list[dict], fresh: bool) -> None:
+    """Write results/bench/steps.json. What is there is kept, and not measured twice."""
     known = {one["size"]: one for one in (read_json(FILE) if FILE.is_file() else [])}
     for one in sizes:
-        print(f"steps: {one['size']}", flush=True)
-        known[one["size"]] = measure_size(**one)
-        write_json(FILE, list(known.values()))
+        if fresh or known.get(one["size"], {}).get("edition") != edition(one):
+            print(f"steps: {one['size']}", flush=True)
+            known[one["size"]] = {"edition": edition(one)} | measure_size(**one)
+            write_json(FILE, list(known.values()))
+
+
+def edition(size: dict) -> str:
+    """The networks, their settings, and how they are measured; a record of another edition is not one of this."""
+    networks = source_hash(records.ROOT / "src/orchard/neural/seq2set/step_times.py")[:12]
+    estimators = estimators_of(size["dataset"], size["parameters"])
+    measuring = records.digest_of_code([records.ROOT / "bench/steps.py"])
+    return records.edition_of_settings(size | {"estimators": estimators}, networks, measuring)
+
+
+def current_editions() -> dict[str, str]:
+    """{size: the edition that would be measured today}."""
+    return {one["size"]: edition(one) for one in settings.STEP_SIZES}
+
+
+def estimators_of(dataset: str, parameters: dict) -> dict[str, tuple[str, dict]]:
+    """{method: its estimator's name, its parameters on the data set}, the given ones before those of config/methods."""
+    folder = records.ROOT / "config"
+    methods = with_likes(load_folder(folder / "methods", folder / "schemas/method.schema.yaml"))
+    found = {}
+    for name in settings.STEP_METHODS:
+        own = methods[name].get("parameters", {}) | methods[name]["per_dataset"].get(dataset, {}) | parameters
+        found[name] = methods[name]["estimator"], own
+    return found
 
 
 def measure_size(size: str, dataset: str, steps: int, parameters: dict, vectors: str | None) -> dict:
     from orchard.neural.seq2set.step_times import measure_steps, steppers_of
 
-    schema = records.ROOT / "config/schemas/method.schema.yaml"
-    methods, steppers = with_likes(load_folder(records.ROOT / "config/methods", schema)), []
-    for name in settings.STEP_METHODS:
-        own = methods[name].get("parameters", {}) | methods[name]["per_dataset"].get(dataset, {}) | parameters
-        estimator, _ = make_estimator(methods[name]["estimator"], own, seed=0, threads=1)
+    steppers = []
+    for name, (estimator_name, own) in estimators_of(dataset, parameters).items():
+        estimator, _ = make_estimator(estimator_name, own, seed=0, threads=1)
         steppers += steppers_of(name, estimator)
     if vectors:
         data.make(f"results/word-vectors/{vectors}")
@@ -55,8 +79,11 @@ def measure_size(size: str, dataset: str, steps: int, parameters: dict, vectors:
     return {"size": size, "dataset": dataset, "load_average": load, "steps": found}
 
 
-def table(measured: list[dict] | None) -> Table:
-    """Milliseconds of a step, and the ratios with their bars."""
+def table(measured: list[dict] | None, current: dict[str, str]) -> Table:
+    """Milliseconds of a step, and the ratios with their bars.
+
+    measured : what results/bench/steps.json holds.  current : {size: the edition that would be measured today}.
+    """
     parts = ("matching", "transport")
     made = Table(
         title="A training step of OTSeq2Set, one thread",
@@ -85,6 +112,8 @@ def table(measured: list[dict] | None) -> Table:
             "sample' is the authors' way: an assignment by SciPy and a transport plan by numpy, one sample after "
             f"the other. {STEP_WORDS} Bars: {told}. Load average at most {busiest:.1f}."
         ]
+        if old := [one["size"] for one in measured if one.get("edition") != current.get(one["size"])]:
+            made.notes.append(f"Measured before the last edit of the networks or of the bench: {'; '.join(old)}.")
     return made
 
 

@@ -1,4 +1,6 @@
-"""The table of training steps: ratios with their bars, by hand."""
+"""The table of training steps: ratios with their bars, by hand; and what is measured again."""
+
+from copy import deepcopy
 
 import pytest
 
@@ -7,6 +9,7 @@ from bench import settings, steps
 MEASURED = [
     {
         "size": "small",
+        "edition": "1",
         "dataset": "d",
         "load_average": 0.5,
         "steps": [
@@ -27,7 +30,7 @@ MEASURED = [
 
 
 def test_ratios_and_bars():
-    table = steps.table(MEASURED)
+    table = steps.table(MEASURED, {"small": "1"})
     assert table.rows == [
         ["small", "seq2seq", "its own", "100", "", "", "", "", ""],
         ["small", "sgm", "its own", "140", "", "", "", "", "1.4"],
@@ -36,12 +39,45 @@ def test_ratios_and_bars():
         ["small", "bm-all-ot", "sample by sample", "150", "9.00", "21.0", "20", "1.36", "1.5"],
     ]
     assert "Load average at most 0.5" in table.notes[0]
-    MEASURED[0]["steps"][2]["step_ms"] = 130.0
-    assert steps.table(MEASURED).rows[2][6:] == ["4.62 ✓", "1.18 ✗", "1.3 ✗"]
+    slower = deepcopy(MEASURED)
+    slower[0]["steps"][2]["step_ms"] = 130.0
+    assert steps.table(slower, {"small": "1"}).rows[2][6:] == ["4.62 ✓", "1.18 ✗", "1.3 ✗"]
+
+
+def test_a_measurement_of_older_networks_is_told():
+    assert len(steps.table(MEASURED, {"small": "1"}).notes) == 1
+    assert steps.table(MEASURED, {"small": "2"}).notes[1].endswith("or of the bench: small.")
+
+
+def test_only_what_is_not_current_is_measured_again(monkeypatch, tmp_path):
+    monkeypatch.setattr(steps, "FILE", tmp_path / "steps.json")
+    monkeypatch.setattr(steps, "edition", lambda size: size["edition"])
+    measured = []
+    monkeypatch.setattr(steps, "measure_size", lambda size, edition: measured.append(size) or {"size": size})
+    sizes = [{"size": "small", "edition": "1"}, {"size": "large", "edition": "1"}]
+    steps.measure(sizes, fresh=False)
+    steps.measure(sizes, fresh=False)
+    assert measured == ["small", "large"]
+    steps.measure([{"size": "small", "edition": "2"}, sizes[1]], fresh=False)
+    assert measured == ["small", "large", "small"]
+    steps.measure(sizes, fresh=True)
+    assert measured[3:] == ["small", "large"]
+
+
+def test_an_edition_knows_the_settings_of_the_methods(monkeypatch):
+    one = settings.STEP_SIZES[0]
+    before = steps.edition(one)
+    assert steps.edition(one) == before
+    assert steps.edition(one | {"parameters": {"hidden": 8}}) != before
+    estimators = steps.estimators_of(one["dataset"], {})
+    assert estimators["bm-all-ot"][1]["transport"] == 8.0
+    assert estimators["bm-all-ot"][1]["hidden"] == 64
+    monkeypatch.setattr(steps, "estimators_of", lambda *_: estimators | {"sgm": ("another", {})})
+    assert steps.edition(one) != before
 
 
 def test_nothing_measured_is_no_table():
-    assert not steps.table(None).rows
+    assert not steps.table(None, {}).rows
 
 
 def test_sizes_are_chosen_by_data_set():
