@@ -207,6 +207,29 @@ def test_sgm_mixes_the_last_label_with_the_mean_of_all():
     torch.testing.assert_close(one, mixture(E[[1]], E.mean(0)[None]))
 
 
+def test_sgm_averages_no_label_that_has_been_written():
+    """Steps by hand: labels that were written before have no part in the mean that the next step is given."""
+    network = Network(torch.randn(9, 2), torch.randn(6, 3), Sizes(hidden=2, dropout=0.0, global_embedding=True)).eval()
+    with torch.no_grad():
+        network.output.last.bias.copy_(torch.tensor([0.0, 2.0, 0.5, 1.0, -3.0]))  # it would write 1 for ever
+        batch, n_steps = texts((2,), n_words=9), 4
+        (memories, state), E = network.read(batch), network.label_embeddings
+        last, mean, wanted = network.start, E.mean(0), []
+        for _ in range(n_steps):
+            start = network.mixture(network.decoder.embedding.weight[last][None], mean[None])
+            features, state = network.decoder.step(memories, state, start)
+            logits = network.output(features)[0]
+            left = [label for label in range(5) if label not in wanted]
+            last = max(left, key=logits.__getitem__)
+            mean = torch.softmax(logits[left] / 0.1, dim=0) @ E[left]
+            wanted.append(last)
+        given_means = []
+        mix = network.mixture.forward
+        network.mixture.forward = lambda one, mean: given_means.append(mean) or mix(one, mean)
+        assert network.generate(batch, n_steps + 1, ends=False, repeats=False)[0, :n_steps].tolist() == wanted
+    torch.testing.assert_close(given_means[n_steps][0], mean)
+
+
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=5), st.integers(0, 99))
 @settings(max_examples=20, deadline=None)
 def test_words_read_backwards_are_those_of_the_text(lengths, seed):

@@ -112,7 +112,9 @@ class Network(nn.Module):
         for step in range(n_steps):
             features, state = self.decoder.step(memories, state, self._embedded(last, logits))
             logits = self.output(features)
-            last = (logits if repeats else logits.masked_fill(used, -torch.inf)).argmax(1)
+            if not repeats:
+                logits = logits.masked_fill(used, -torch.inf)  # for SGM's mean in the next step, too
+            last = logits.argmax(1)
             if ends and step:
                 last = torch.where(written[:, step - 1] == self.empty, self.empty, last)
             written[:, step] = last
