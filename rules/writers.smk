@@ -4,6 +4,14 @@
 NOT_FOR_STEPS = ("orchard.metrics", "orchard.neural.training")
 
 
+# Readers whose files hold no texts; a simulated set may have some.
+WITHOUT_TEXTS = ("digits", "images", "libsvm", "xmc")
+
+
+def may_have_texts(reader):
+    return reader.get("with_text", False) if reader["kind"] == "synthetic" else reader["kind"] not in WITHOUT_TEXTS
+
+
 def vectors_of(method, dataset):
     """Which word vectors a method starts from on a data set, or None."""
     return method["word_vectors"].get("per_dataset", {}).get(dataset, method["word_vectors"]["id"])
@@ -19,6 +27,8 @@ def word_vectors_for(wildcards):
         raise ConfigError(
             f"method {wildcards.method!r} reads texts and writes labels by name: its variant must be clean"
         )
+    if not may_have_texts(dataset_config(wildcards)["reader"]):
+        raise ConfigError(f"method {wildcards.method!r} reads texts, and the data set {wildcards.dataset!r} has none")
     vectors = word_vectors_of(wildcards)
     return f"results/word-vectors/{vectors}" if vectors else []
 

@@ -30,6 +30,11 @@ import pytest
             [],
             "deep-miml learns from groups itself",
         ),
+        (
+            ["results/runs/smoke-sim/clean/seq2seq/seed-0/score.json"],
+            [],
+            "'seq2seq' reads texts, and the data set 'smoke-sim' has none",
+        ),
         (["eagle"], ["datasets=eurlex"], "unknown data set 'eurlex'"),
         (["eagle"], ["datasets=smoke-sim,eurlex"], "unknown data set 'eurlex'"),
         (["eagle"], ["scale=demmo"], "scale: 'demmo' is not one of smoke, demo, laptop, paper; did you mean 'demo'?"),
