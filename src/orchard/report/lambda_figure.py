@@ -49,8 +49,9 @@ def lambda_figure(artefact: dict, scores: list[dict], published_csv, outputs) ->
         notes.append(f"Dotted: λ = {published.value}, the best in the paper, on {published.dataset}.")
         records.append([published.dataset, published.value, BEST, "published", "", published.value, ""])
     notes += [seeds_told(scores)] if scores else []
-    notes += [note.replace("`", "") for note in not_run_notes(rows, list(simulated))]
-    explain_marks(figure, marks, artefact["title"], [*artefact.get("notes", []), *notes])
+    notes += not_run_notes(rows, list(simulated))
+    told = [note.replace("`", "") for note in (*artefact.get("notes", []), *notes)]
+    explain_marks(figure, marks, artefact["title"], told)
     save_figure(figure, outputs["png"], outputs["svg"])
     write_csv(outputs["csv"], CSV_HEADER, records)
 
