@@ -17,7 +17,7 @@ IS_FIT := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 help:
 	@echo "make reproduce-all        every table and figure that is alive (SCALE=smoke|demo|laptop|paper, default demo)"
 	@echo "make test                 the test suite (no network)"
-	@echo "make bench                the engine beside its peers, about two hours and three quarters (BENCH=--quick: minutes)"
+	@echo "make bench                the engine beside its peers, about three hours (BENCH=--quick: minutes)"
 	@echo "make lint                 ruff, snakefmt, snakemake --lint (make format repairs)"
 	@echo "make clean                forget the virtual environment (results/ stays)"
 	@echo "NEURAL=no                 with any of these: set up without PyTorch, which takes gigabytes on some systems"
