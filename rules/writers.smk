@@ -28,7 +28,10 @@ def word_vectors_for(wildcards):
             f"method {wildcards.method!r} reads texts and writes labels by name: its variant must be clean"
         )
     if not may_have_texts(dataset_config(wildcards)["reader"]):
-        raise ConfigError(f"method {wildcards.method!r} reads texts, and the data set {wildcards.dataset!r} has none")
+        others = ", ".join(sorted(name for name, one in DATASETS.items() if may_have_texts(one["reader"])))
+        raise ConfigError(
+            f"method {wildcards.method!r} reads texts, and the data set {wildcards.dataset!r} has none (try {others})"
+        )
     vectors = word_vectors_of(wildcards)
     return f"results/word-vectors/{vectors}" if vectors else []
 

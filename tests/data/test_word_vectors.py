@@ -222,7 +222,9 @@ def test_a_word_with_a_line_break_is_refused_and_nothing_is_written(tmp_path):
 
 
 def test_a_folder_without_vectors_or_with_damaged_ones_is_told(tmp_path):
-    with pytest.raises(OrchardError, match="saved: not prepared word vectors"):
+    with pytest.raises(
+        OrchardError, match="saved: not a folder of prepared word vectors; `snakemake results/word-vectors/NAME`"
+    ):
         load_word_vectors(tmp_path / "saved")
     save_word_vectors(tmp_path / "saved", WordVectors(WORDS, VECTORS))
     write(tmp_path / "saved", "the\n", "words.txt")

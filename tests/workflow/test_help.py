@@ -33,7 +33,7 @@ import pytest
         (
             ["results/runs/smoke-sim/clean/seq2seq/seed-0/score.json"],
             [],
-            "'seq2seq' reads texts, and the data set 'smoke-sim' has none",
+            "'seq2seq' reads texts, and the data set 'smoke-sim' has none (try ",
         ),
         (["eagle"], ["datasets=eurlex"], "unknown data set 'eurlex'"),
         (["eagle"], ["datasets=smoke-sim,eurlex"], "unknown data set 'eurlex'"),

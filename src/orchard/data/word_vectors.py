@@ -128,7 +128,8 @@ def load_word_vectors(folder) -> WordVectors:
     folder = Path(folder)
     if not (folder / WORDS).is_file() or not (folder / VECTORS).is_file():
         raise OrchardError(
-            f"{folder}: not prepared word vectors; `snakemake {folder}` makes those of config/word_vectors"
+            f"{folder}: not a folder of prepared word vectors; `snakemake results/word-vectors/NAME` makes the folder "
+            "of that name, for every NAME.yaml of config/word_vectors"
         )
     # Not read_text, which takes a carriage return within a word for a line break.
     words = (folder / WORDS).read_bytes().decode("utf-8").split("\n")[:-1]

@@ -216,8 +216,14 @@ def test_texts_and_labels_must_fit():
     texts, Y = labelled_texts()
     with pytest.raises(ValueError, match="19 texts and 20 rows of Y"):
         Seq2Seq(**SMALL).fit(texts[1:], Y)
-    with pytest.raises(ValueError, match="texts must be a list of strings"):
+    with pytest.raises(ValueError, match="there are no texts"):
+        Seq2Seq(**SMALL).fit([], Y[:0])
+    with pytest.raises(ValueError, match="texts must be a list of strings, not a matrix"):
         Seq2Seq(**SMALL).fit(Y, Y)
+    with pytest.raises(ValueError, match="texts must be a list of strings, not one string"):
+        Seq2Seq(**SMALL).fit(texts[0], Y)
+    with pytest.raises(ValueError, match=r"texts\[2\] is of type NoneType"):
+        Seq2Seq(**SMALL).fit([*texts[:2], None, *texts[3:]], Y)
     with pytest.raises(ValueError, match="1 label names and 8 columns"):
         Seq2Seq(**SMALL).fit(texts, Y, ["one"])
     with pytest.raises(ValueError, match="no training text has a label"):

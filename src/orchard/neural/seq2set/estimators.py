@@ -273,6 +273,8 @@ class LabelWriter(Parameters):
         texts, Y = _checked_texts(texts), checked_incidence(Y, "Y")
         if len(texts) != Y.shape[0]:
             raise ValueError(f"there are {len(texts)} texts and {Y.shape[0]} rows of Y")
+        if not texts:
+            raise ValueError("there are no texts, and so nothing to learn from")
         if label_names is not None and len(label_names) != Y.shape[1]:
             raise ValueError(f"there are {len(label_names)} label names and {Y.shape[1]} columns of Y")
         if self.vocabulary == "training":
@@ -378,6 +380,11 @@ def _uniform(random: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _checked_texts(texts) -> list[str]:
-    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
-        raise ValueError("texts must be a list of strings: these networks read words, not features")
+    if isinstance(texts, str):
+        raise ValueError("texts must be a list of strings, not one string")
+    if sp.issparse(texts):
+        raise ValueError("texts must be a list of strings, not a matrix: these networks read words, not features")
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise ValueError(f"texts must be a list of strings; texts[{place}] is of type {type(text).__name__}")
     return list(texts)
