@@ -2,7 +2,7 @@
 
 from orchard.jobs import job
 
-with job(snakemake.log[0], snakemake.threads):
+with job(snakemake):
     from orchard.data.store import load_dataset, save_csr
     from orchard.variants.aggregate import aggregate
 

@@ -2,7 +2,7 @@
 
 from orchard.jobs import job
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     from orchard.files import read_json, write_json
     from orchard.hyperparameters import choose_point
 

@@ -2,7 +2,7 @@
 
 from orchard.jobs import job
 
-with job(snakemake.log[0], snakemake.threads) as log:
+with job(snakemake) as log:
     import os
     import platform
 

@@ -2,7 +2,7 @@
 
 from orchard.jobs import job
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     from orchard.files import write_json
     from orchard.methods import make_estimator
     from orchard.neural.seq2set.sizes import count_parameters

@@ -2,7 +2,7 @@
 
 from orchard.jobs import job
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     from math import isqrt
 
     import numpy as np

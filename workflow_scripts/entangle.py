@@ -2,7 +2,7 @@
 
 from orchard.jobs import job
 
-with job(snakemake.log[0], snakemake.threads):
+with job(snakemake):
     import numpy as np
 
     from orchard.data.store import load_dataset, save_csr

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from orchard.jobs import job
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     from orchard.config import load_yaml
     from orchard.data.sources import fetch
 

@@ -2,7 +2,7 @@
 
 from orchard.jobs import job
 
-with job(snakemake.log[0]):
+with job(snakemake):
     from orchard.files import read_json
     from orchard.report.group_figure import group_figure
     from orchard.report.scores import list_of_scores

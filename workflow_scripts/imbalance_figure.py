@@ -2,7 +2,7 @@
 
 from orchard.jobs import job
 
-with job(snakemake.log[0]):
+with job(snakemake):
     from orchard.data.store import load_csr, matrix_file
     from orchard.files import read_json
     from orchard.report.imbalance import imbalance_figure

@@ -2,7 +2,7 @@
 
 from orchard.jobs import job
 
-with job(snakemake.log[0]):
+with job(snakemake):
     from orchard.files import read_json
     from orchard.report.relative_table import improvements_table
     from orchard.report.tables import write_table

@@ -2,7 +2,7 @@
 
 from orchard.jobs import job
 
-with job(snakemake.log[0], snakemake.threads) as log:
+with job(snakemake) as log:
     from orchard.data.store import load_dataset
     from orchard.files import write_json
     from orchard.latency import compare_searches

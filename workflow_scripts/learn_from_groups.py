@@ -4,7 +4,7 @@ from pathlib import Path
 
 from orchard.jobs import job
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     from orchard.data.store import load_csr, load_dataset
     from orchard.files import read_json, write_json
     from orchard.held_out import with_validation

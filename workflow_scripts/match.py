@@ -2,7 +2,7 @@
 
 from orchard.jobs import job
 
-with job(snakemake.log[0], snakemake.threads) as log:
+with job(snakemake) as log:
     from orchard.data.store import load_dataset
     from orchard.disentanglement import Overlap, clusters_from, match_training, overlapping_trees
     from orchard.files import read_json, write_json

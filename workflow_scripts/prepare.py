@@ -4,7 +4,7 @@ from pathlib import Path
 
 from orchard.jobs import job
 
-with job(snakemake.log[0], snakemake.threads) as log:
+with job(snakemake) as log:
     from orchard.data.prepare import prepare
 
     name = snakemake.wildcards.dataset

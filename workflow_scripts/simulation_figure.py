@@ -2,7 +2,7 @@
 
 from orchard.jobs import job
 
-with job(snakemake.log[0]):
+with job(snakemake):
     from orchard.eagle_simulations import curves
     from orchard.report.simulation_figures import simulation_figure
 

@@ -2,7 +2,7 @@
 
 from orchard.jobs import job
 
-with job(snakemake.log[0]) as log:
+with job(snakemake, threads=1) as log:
     import os
 
     from orchard.data.store import load_dataset

@@ -2,7 +2,7 @@
 
 from orchard.jobs import job
 
-with job(snakemake.log[0], snakemake.threads) as log:
+with job(snakemake) as log:
     from orchard.data.store import load_csr, load_dataset
     from orchard.group_validation import left_out_precision
     from orchard.methods import make_imputation

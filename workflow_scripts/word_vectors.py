@@ -4,7 +4,7 @@ from pathlib import Path
 
 from orchard.jobs import job
 
-with job(snakemake.log[0], snakemake.threads) as log:
+with job(snakemake) as log:
     from orchard.data.word_vectors import prepare_word_vectors
 
     name, raw_folder = snakemake.wildcards.vectors, Path(snakemake.input[0]).parent

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from orchard.jobs import job
 
-with job(snakemake.log[0]) as log:
+with job(snakemake) as log:
     from orchard.data.store import load_dataset
     from orchard.data.word_vectors import load_word_vectors
     from orchard.files import write_json

@@ -1,4 +1,4 @@
-"""Around a job: its threads and its log. A user's mistake is told in a sentence, not in a traceback."""
+"""Around a job: its threads, its log, its record. A user's mistake is told in a sentence, not in a traceback."""
 
 import logging
 import os
@@ -8,19 +8,24 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from orchard.errors import OrchardError
+from orchard.job_records import Stopwatch, write_record
 
 logger = logging.getLogger("orchard")
 
 
 @contextmanager
-def job(log_path, threads: int = 1) -> Iterator[logging.Logger]:
-    """Log to `log_path` and the screen; on an error end with status 1, its message or its traceback in the log.
+def job(task, threads: int | None = None) -> Iterator[logging.Logger]:
+    """Log to a file and the screen; on an error end with status 1, its message or its traceback in the log.
 
+    task : what the workflow hands a script: rule, wildcards, params, input, output, log, threads. When all went well its
+        record is written (`orchard.job_records`).
+    threads : for libraries that compute, where that is not all that the job claims.
     Import the libraries that compute inside this context: they read their thread counts when they are loaded.
     """
     for library in ("NUMBA", "OMP", "OPENBLAS", "MKL"):
-        os.environ[f"{library}_NUM_THREADS"] = str(threads)
-    path = Path(log_path)
+        os.environ[f"{library}_NUM_THREADS"] = str(threads or task.threads)
+    stopwatch = Stopwatch()
+    path = Path(task.log[0])
     path.parent.mkdir(parents=True, exist_ok=True)
     to_file = logging.FileHandler(path, mode="w", encoding="utf-8")
     to_file.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
@@ -33,6 +38,7 @@ def job(log_path, threads: int = 1) -> Iterator[logging.Logger]:
         logger.addHandler(handler)
     try:
         yield logger
+        write_record(task, stopwatch)
     except OrchardError as error:
         logger.error("%s", error)
         sys.exit(1)

@@ -47,13 +47,13 @@ class Checkout:
         return {name: count for name, count in counts.items() if name != "reproduce-all"}
 
     def results(self) -> dict[str, bytes]:
-        """The content of every result, without logs, costs, timings and Snakemake's own time stamps."""
+        """The content of every result, without logs, records, costs, timings and Snakemake's own time stamps."""
         folder = self.folder / "results"
         return {
             str(path.relative_to(folder)): path.read_bytes()
             for path in sorted(folder.rglob("*"))
             if path.is_file()
-            and path.relative_to(folder).parts[0] not in ("logs", "benchmarks")
+            and path.relative_to(folder).parts[0] not in ("logs", "benchmarks", "provenance")
             and path.name not in ("cost.json", ".snakemake_timestamp")
             and path.stem not in TABLES_OF_TIMES
         }

@@ -36,6 +36,6 @@ def run_on_groups(
         "ms_per_sample": 1000 * (predicted - fitted) / dataset.X_test.shape[0],
         "model_mb": estimator.model_bytes_ / 2**20,
         "device": estimator.device_,
-        **surroundings(1, "torch"),
+        **surroundings(1),
     }
     return metrics, cost

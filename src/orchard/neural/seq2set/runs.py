@@ -56,6 +56,6 @@ def run_on_texts(
         "parameters": estimator.n_parameters_,
         "model_mb": estimator.model_bytes_ / 2**20,
         "device": estimator.device_,
-        **surroundings(1, "torch"),
+        **surroundings(1),
     }
     return metrics, cost
