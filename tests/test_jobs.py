@@ -1,4 +1,4 @@
-"""A job tells a user's mistake in a sentence and everything else with its traceback, and leaves a record of its success."""
+"""A job tells a user's mistake in a sentence and everything else with its traceback, and leaves a record in the end."""
 
 import os
 from types import SimpleNamespace

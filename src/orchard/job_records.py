@@ -1,7 +1,7 @@
 """What a finished job leaves behind: which commit made which files from which, with what, where, and in what time.
 
-A record is a small JSON file in `results/provenance/`, one for every job, at the place that its log has in `results/logs/`.
-It names files by path and SHA-256, so that a reader can tell whether it still belongs to the file that it finds there.
+A record is a small JSON file in `results/provenance/`, at the place that the log of its job has in `results/logs/`. It
+names files by path and SHA-256, so that a reader can tell whether it still belongs to the file that it finds there.
 """
 
 import hashlib

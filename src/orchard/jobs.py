@@ -17,8 +17,8 @@ logger = logging.getLogger("orchard")
 def job(task, threads: int | None = None) -> Iterator[logging.Logger]:
     """Log to a file and the screen; on an error end with status 1, its message or its traceback in the log.
 
-    task : what the workflow hands a script: rule, wildcards, params, input, output, log, threads. When all went well its
-        record is written (`orchard.job_records`).
+    task : what the workflow hands a script: rule, wildcards, params, input, output, log, threads. When all went well,
+        its record is written (`orchard.job_records`).
     threads : for libraries that compute, where that is not all that the job claims.
     Import the libraries that compute inside this context: they read their thread counts when they are loaded.
     """
