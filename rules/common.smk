@@ -406,6 +406,19 @@ def prepare_threads(wildcards):
     return 2 if dataset_config(wildcards)["simulated"] else 1
 
 
+LARGE = 20_000_000  # entries of X
+
+
+def compute_threads(wildcards):
+    """One, so that as many jobs run as there are cores, which keeps all of them busy; two where X is large.
+
+    Reading, compiling and the upper levels of a tree leave a second thread idle. Large data sets have few jobs, each
+    with much memory. Results do not depend on it.
+    """
+    rows, _, features, _ = registered_sizes(wildcards)
+    return 2 if rows * features > LARGE else 1
+
+
 def shown_datasets(paper, artefact):
     """The data sets that an artefact shows at this scale, or those that the user asked for instead."""
     names = config.get("datasets", ARTEFACTS[paper][artefact]["datasets"][SCALE])

@@ -12,7 +12,7 @@ rule tree:
         "results/benchmarks/tree/{dataset}/{variant}/{tree}/seed-{seed}.tsv"
     conda:
         "../environment.yml"
-    threads: 2
+    threads: compute_threads
     resources:
         mem_mb=training_memory_mb,
     params:
@@ -37,7 +37,7 @@ rule match:
         "results/benchmarks/match/{dataset}/{variant}/{match}/seed-{seed}.tsv"
     conda:
         "../environment.yml"
-    threads: 2
+    threads: compute_threads
     resources:
         mem_mb=training_memory_mb,
     params:
@@ -64,7 +64,7 @@ rule run:
         method=rf"(?!({LEARNING_FROM_GROUPS}|{WRITING_LABELS})/)[A-Za-z0-9][A-Za-z0-9._+@-]*",
     conda:
         "../environment.yml"
-    threads: 2
+    threads: compute_threads
     resources:
         mem_mb=training_memory_mb,
     params:
@@ -89,7 +89,7 @@ rule validate:
         "results/benchmarks/validate/{dataset}/{variant}/{method}/seed-{seed}.tsv"
     conda:
         "../environment.yml"
-    threads: 2
+    threads: compute_threads
     resources:
         mem_mb=training_memory_mb,
     params:
@@ -113,7 +113,7 @@ rule objective:
         "results/benchmarks/objective/{dataset}/{variant}/{method}/seed-{seed}.tsv"
     conda:
         "../environment.yml"
-    threads: 2
+    threads: compute_threads
     resources:
         mem_mb=training_memory_mb,
     params:
@@ -139,7 +139,7 @@ rule meanings:
         "results/benchmarks/meanings/{dataset}/{variant}/{method}/seed-{seed}.tsv"
     conda:
         "../environment.yml"
-    threads: 2
+    threads: compute_threads
     resources:
         mem_mb=memory_mb,
     params:
@@ -162,7 +162,7 @@ rule hold_out:
         "results/benchmarks/hold_out/{dataset}/{variant}/{method}/seed-{seed}.tsv"
     conda:
         "../environment.yml"
-    threads: 2
+    threads: compute_threads
     resources:
         mem_mb=training_memory_mb,
     params:

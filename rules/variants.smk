@@ -11,7 +11,7 @@ rule aggregate:
         "results/benchmarks/aggregate/{dataset}/{grouping}/seed-{seed}.tsv"
     conda:
         "../environment.yml"
-    threads: lambda wildcards: 2 if wildcards.grouping.startswith("clustered") else 1
+    threads: compute_threads
     resources:
         mem_mb=memory_mb,
     params:
@@ -34,7 +34,7 @@ rule entangle:
         "results/benchmarks/entangle/{dataset}/{mode}-{k}/seed-{seed}.tsv"
     conda:
         "../environment.yml"
-    threads: 2
+    threads: compute_threads
     resources:
         mem_mb=memory_mb,
     params:
