@@ -18,6 +18,7 @@ rule costs:
     params:
         code=code_of("costs.py", ["orchard.linear.estimators", OVERLAPPING]),
         methods=methods_to_time,
+        repetitions=1 if SCALE in ("smoke", "demo") else 3,
     script:
         "../workflow_scripts/costs.py"
 

@@ -12,7 +12,8 @@ with job(snakemake) as log:
 
     dataset, threads = load_dataset(snakemake.input.data), snakemake.threads
     load = os.getloadavg()[0]
-    costs = measure_costs(dataset, dataset.Y_train, snakemake.params.methods, seed=0, threads=threads)
+    how = {"seed": 0, "threads": threads, "repetitions": snakemake.params.repetitions}
+    costs = measure_costs(dataset, dataset.Y_train, snakemake.params.methods, **how)
     write_json(
         snakemake.output.cost,
         {

@@ -8,11 +8,12 @@ import scipy.sparse as sp
 from orchard.data.store import Dataset
 from orchard.methods import train_method
 
-REPETITIONS = 3
 WARM_UP_ROWS = 300
 
 
-def measure_costs(dataset: Dataset, Y: sp.csr_matrix, methods: list[dict], seed: int, threads: int) -> list[dict]:
+def measure_costs(
+    dataset: Dataset, Y: sp.csr_matrix, methods: list[dict], seed: int, threads: int, repetitions: int = 3
+) -> list[dict]:
     """Seconds to train and milliseconds to ask, the medians of some repetitions, for every one of `methods`.
 
     methods : {method, estimator, parameters, overlap}, the overlap None for a plain one.  Training is all of it: trees,
@@ -23,7 +24,7 @@ def measure_costs(dataset: Dataset, Y: sp.csr_matrix, methods: list[dict], seed:
     took = {method["method"]: [] for method in methods}
     for method in methods:
         _train(method, dataset.X_train[few], Y[few], seed, threads).predict_topk(dataset.X_test[few])
-    for _ in range(REPETITIONS):
+    for _ in range(repetitions):
         for method in methods:
             started = time.perf_counter()
             model = _train(method, dataset.X_train, Y, seed, threads)
