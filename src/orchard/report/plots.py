@@ -9,6 +9,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 from orchard.files import atomic_file
+from orchard.report.hover import values_on_hover
 
 # Okabe and Ito's palette, which people with any kind of colour vision tell apart.
 BLUE, ORANGE, PURPLE, GREY = "#0072B2", "#E69F00", "#CC79A7", "#777777"
@@ -87,9 +88,9 @@ def mark_simulated(axes, color: str = GREY, alpha: float = 0.25) -> None:
 
 
 def save_figure(figure, png_path, svg_path) -> None:
-    """Write PNG and SVG without dates or version strings."""
+    """Write PNG and SVG without dates or version strings; the SVG tells the values of what the pointer is on."""
     with atomic_file(png_path) as temporary:
         figure.savefig(temporary, format="png", dpi=200, metadata={"Software": None})
-    with atomic_file(svg_path) as temporary:
+    with atomic_file(svg_path) as temporary, values_on_hover(figure, temporary):
         figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})
     plt.close(figure)

@@ -1,0 +1,326 @@
+"""What a reader sees who points at a mark of an SVG: the series it belongs to, and its values.
+
+Browsers show the <title> of whatever is under the pointer. Matplotlib writes none, but it writes the drawing of every
+artist into a group of its own; so the groups get names while the figure is saved, and titles afterwards. A mark and its
+title stand in a group of the class `point`, a line with its title has the class `curve`. Nothing else is drawn.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.dom import minidom
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.colors import to_hex
+from matplotlib.container import BarContainer, ErrorbarContainer
+from matplotlib.lines import Line2D
+from matplotlib.offsetbox import DrawingArea, HPacker
+from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter
+
+POINTS_PER_INCH = 72  # an SVG of matplotlib is measured in points
+TOLERANCE = 0.01  # points that a mark may be away from its value; the file has six decimals
+REACH = 5  # points around the middle of a mark that still count as the mark: most marks are smaller
+ASIDE = 0.05  # of an axis: how far a series may be moved from the ticks, so that it does not cover its neighbours
+NO_MARKER, NO_LINE = ("None", "none", "", " ", None), ("None", "none", "", " ")
+
+
+@dataclass(frozen=True)
+class Look:
+    """What tells the series of a figure apart, as the legend shows it."""
+
+    color: str
+    marker: str | None = None
+    hollow: bool = False
+    line: str | None = None
+
+
+@dataclass
+class Told:
+    """What is said about an artist: about its line, and about each of its marks with its place in the SVG."""
+
+    artist: object
+    line: str = ""
+    marks: list[tuple[float, float, str]] = field(default_factory=list)
+
+
+@contextmanager
+def values_on_hover(figure, svg_path) -> Iterator[None]:
+    """Whatever SVG is written to `svg_path` inside of this context has titles at the end of it."""
+    artists = [artist for panel in figure.axes for artist in (*panel.lines, *panel.patches, *panel.collections)]
+    own_names = [artist.get_gid() for artist in artists]
+    names = {artist: f"orchard-hover-{number}" for number, artist in enumerate(artists)}
+    for artist, name in names.items():
+        artist.set_gid(name)
+    try:
+        yield
+    finally:
+        for artist, own_name in zip(artists, own_names, strict=True):
+            artist.set_gid(own_name)
+    document = minidom.parse(str(svg_path))
+    groups = {group.getAttribute("id"): group for group in document.getElementsByTagName("g")}
+    told = {id(one.artist): one for panel in figure.axes for one in told_of(panel)}
+    for (artist, name), own_name in zip(names.items(), own_names, strict=True):
+        if group := groups.get(name):
+            group.setAttribute("id", own_name) if own_name else group.removeAttribute("id")
+            if id(artist) in told:
+                _add_titles(document, group, told[id(artist)])
+    Path(svg_path).write_bytes(document.toxml(encoding="utf-8") + b"\n")
+
+
+def told_of(panel: Axes) -> list[Told]:
+    """What is to be said about the artists of a panel; nothing about the caps of error bars."""
+    names, told = SeriesNames(panel), []
+    bars = [container for container in panel.containers if isinstance(container, BarContainer)]
+    errors = [container for container in panel.containers if isinstance(container, ErrorbarContainer)]
+    caps = {id(cap) for container in errors for cap in container.lines[1]}
+    container_of = {id(container.lines[0]): container for container in errors}
+    for line in panel.lines:
+        if id(line) not in caps:
+            told.append(_told_of_line(panel, line, names, container_of.get(id(line))))
+    for collection in panel.collections:
+        if isinstance(collection, PathCollection):
+            told.append(_told_of_scatter(panel, collection, names))
+    for container in bars:
+        told += _told_of_bars(panel, container, names)
+    return told
+
+
+class SeriesNames:
+    """What the series of a panel are called: by their own label, or as the legend calls what looks like them."""
+
+    def __init__(self, panel: Axes):
+        legends = [panel.get_legend(), *panel.figure.legends]
+        self.entries = [entry for legend in legends if legend for entry in _legend_entries(legend)]
+
+    def of(self, look: Look, *labelled) -> str:
+        """labelled : the artist, and the container that it is part of, if any."""
+        labels = (str(artist.get_label() or "") for artist in labelled if artist is not None)
+        own = next((label for label in labels if label and not label.startswith("_")), None)
+        return _one_line(own) if own else self._like(look)
+
+    def _like(self, look: Look) -> str:
+        """A legend may leave out the line of a series, and one of hollow marks that is otherwise the same."""
+        for name, shown in self.entries:
+            if shown == look:
+                return name
+        for name, shown in self.entries:
+            if look.line is None and look.marker and (shown.color, shown.marker) == (look.color, look.marker):
+                return name if shown.hollow == look.hollow else f"{name} ({'hollow' if look.hollow else 'filled'})"
+        return ""
+
+
+def _legend_entries(legend) -> list[tuple[str, Look]]:
+    entries = []
+    for packed in legend.findobj(HPacker):
+        children = packed.get_children()
+        if len(children) == 2 and isinstance(children[0], DrawingArea):
+            drawn, text = children
+            if look := _look_in_legend(drawn.get_children()):
+                entries.append((_one_line(text.get_text()), look))
+    return entries
+
+
+def _look_in_legend(artists: list) -> Look | None:
+    """The line and the marks of an error bar are two artists there."""
+    looks = [look_of_line(artist) for artist in artists if isinstance(artist, Line2D)]
+    if not looks:
+        filled = [artist for artist in artists if hasattr(artist, "get_facecolor")]
+        return look_of_patch(filled[0]) if filled else None
+    marked = [look for look in looks if look.marker and look.marker not in ("_", "|")] or looks
+    line = next((look.line for look in looks if look.line), None)
+    return Look(marked[0].color, marked[0].marker, marked[0].hollow, line)
+
+
+def look_of_line(line: Line2D) -> Look:
+    marker = None if line.get_marker() in NO_MARKER else str(line.get_marker())
+    face = line.get_markerfacecolor()
+    hollow = marker is not None and (str(face) == "none" or to_hex(face) == "#ffffff")
+    style = None if line.get_linestyle() in NO_LINE else line.get_linestyle()
+    return Look(to_hex(line.get_color()), marker, hollow, style)
+
+
+def look_of_patch(patch) -> Look:
+    """Of a bar, or of a collection in one colour."""
+    colors = np.atleast_2d(patch.get_facecolor())
+    return Look(to_hex(colors[0])) if len(colors) else Look("none")
+
+
+def _told_of_line(panel: Axes, line: Line2D, names: SeriesNames, container: ErrorbarContainer | None) -> Told:
+    name = names.of(look_of_line(line), line, container)
+    in_data = line.get_transform().contains_branch_seperately(panel.transData)
+    if not all(in_data):  # a line across the whole panel, at one value
+        value = line.get_ydata()[0] if in_data[1] else line.get_xdata()[0]
+        return Told(line, f"{name}: {_short(value)}" if name and any(in_data) else "")
+    x, y = (np.ma.filled(np.ma.asarray(values, float), np.nan) for values in line.get_data(orig=False))
+    described = _joined(name, _about(panel), separator="\n")
+    if line.get_marker() in NO_MARKER:
+        return Told(line, described)
+    across, up = _spreads(container, x, y)
+    places = [f"{place}{spread}" for place, spread in zip(_places(panel, x), across, strict=True)]
+    values = [f"{_short(value)}{spread}" for value, spread in zip(y, up, strict=True)]
+    words = [_words(panel, name, place, value) for place, value in zip(places, values, strict=True)]
+    return Told(line, described, _placed(panel, line.get_transform(), x, y, words))
+
+
+def _told_of_scatter(panel: Axes, collection: PathCollection, names: SeriesNames) -> Told:
+    name = names.of(look_of_patch(collection), collection)
+    x, y = np.ma.filled(np.ma.asarray(collection.get_offsets(), float), np.nan).T
+    words = [_words(panel, name, place, _short(value)) for place, value in zip(_places(panel, x), y, strict=True)]
+    return Told(collection, "", _placed(panel, collection.get_offset_transform(), x, y, words))
+
+
+def _told_of_bars(panel: Axes, container: BarContainer, names: SeriesNames) -> list[Told]:
+    """A bar is called by the tick that is nearest to its middle; ticks without a text do not matter."""
+    told = []
+    upright = container.orientation != "horizontal"
+    ticks = _labelled_ticks(panel.xaxis if upright else panel.yaxis)
+    value_label = "" if upright else _phrase(panel.get_xlabel())
+    for patch, value in zip(container.patches, container.datavalues, strict=True):
+        start, width = (patch.get_x(), patch.get_width()) if upright else (patch.get_y(), patch.get_height())
+        nearest = min(ticks, key=lambda tick: abs(tick[0] - (start + width / 2)), default=(0, ""))[1]
+        name = names.of(look_of_patch(patch), container)
+        words = f"{_joined(name, nearest, value_label) or 'value'}: {_short(value)}"
+        about = _about(panel) if upright else _one_line(_title(panel))
+        told.append(Told(patch, _joined(words, about, separator="\n")))
+    return told
+
+
+def _words(panel: Axes, name: str, place: str, value: str) -> str:
+    """`EAGLE, group size 4: 79.93`, and below it the panel and what its y axis is."""
+    label = _phrase(panel.get_xlabel())
+    # The letter of the quantity comes last in some labels: `samples in a group, g = 4`.
+    link = " = " if len(label.rpartition(" ")[2]) == 1 else " "
+    at = f"{label}{link}{place}" if label else place
+    return _joined(f"{_joined(name, at)}: {value}", _about(panel), separator="\n")
+
+
+def _about(panel: Axes) -> str:
+    return _joined(_one_line(_title(panel)), _one_line(panel.get_ylabel()), separator=" · ")
+
+
+def _title(panel: Axes) -> str:
+    return next((panel.get_title(side) for side in ("center", "left", "right") if panel.get_title(side)), "")
+
+
+def _phrase(label: str) -> str:
+    """A label as it goes on in a sentence: small, unless its first word is an abbreviation or a symbol."""
+    label = _one_line(label)
+    return label[:1].lower() + label[1:] if label[1:2].islower() else label
+
+
+def _joined(*parts: str, separator: str = ", ") -> str:
+    return separator.join(part for part in parts if part)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _short(value: float) -> str:
+    """Four digits that count; large numbers whole, with commas."""
+    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return text.replace("-", "−", 1) if text.startswith("-") else text
+
+
+def _places(panel: Axes, x: np.ndarray) -> list[str]:
+    """The places of a series on the x axis, as its ticks call them if all points are beside them by the same distance.
+
+    A figure may move a series a little aside, so that its marks do not cover those of another one.
+    """
+    ticks = _labelled_ticks(panel.xaxis)
+    finite = x[np.isfinite(x)]
+    if not ticks or not len(finite):
+        return [_short(value) for value in x]
+    along = _along_the_axis(panel)
+    ticks_at, points_at = along(np.array([at for at, _ in ticks])), along(x)
+    nearest = [int(np.nanargmin(np.abs(ticks_at - at))) if np.isfinite(at) else 0 for at in points_at]
+    shifts = (points_at - ticks_at[nearest])[np.isfinite(points_at)]
+    if np.abs(shifts).max() < ASIDE and np.ptp(shifts) < 1e-6:
+        return [ticks[tick][1] for tick in nearest]
+    return [_short(value) for value in x]
+
+
+def _along_the_axis(panel: Axes) -> Callable[[np.ndarray], np.ndarray]:
+    """Takes values to places between 0 and 1, the ends of the x axis, whatever its scale."""
+    to_panel = panel.transData - panel.transAxes
+    height = panel.get_ylim()[0]
+    return lambda values: to_panel.transform(np.column_stack([values, np.full(len(values), height)]))[:, 0]
+
+
+def _labelled_ticks(axis) -> list[tuple[float, str]]:
+    """The ticks that were given a text by hand."""
+    locator, formatter = axis.get_major_locator(), axis.get_major_formatter()
+    if not isinstance(locator, FixedLocator) or not isinstance(formatter, FixedFormatter | FuncFormatter):
+        return []
+    ticks = [(float(at), _one_line(str(formatter(at, number)))) for number, at in enumerate(axis.get_majorticklocs())]
+    return [(at, text) for at, text in ticks if text]
+
+
+def _spreads(container: ErrorbarContainer | None, x: np.ndarray, y: np.ndarray) -> list[list[str]]:
+    """` ± 0.2` along each axis, for every point; nothing where there is no error bar."""
+    bars = list(container.lines[2]) if container else []
+    has = (container.has_xerr, container.has_yerr) if container else (False, False)
+    spreads = []
+    for axis, here in enumerate(has):
+        of_axis = [part for part in bars.pop(0).get_segments() if len(part) == 2] if here else []
+        spreads.append([_spread(of_axis, axis, point) for point in zip(x, y, strict=True)])
+    return spreads
+
+
+def _spread(bars: list[np.ndarray], axis: int, point: tuple[float, float]) -> str:
+    """Half of the bar whose middle the point is; bars : the two ends of each, (2, 2)."""
+    halves = (abs(ends[1][axis] - ends[0][axis]) / 2 for ends in bars if np.allclose(ends.mean(axis=0), point, 1e-9, 0))
+    half = next(halves, 0)
+    return f" ± {_short(half)}" if half > 0 else ""
+
+
+def _placed(panel: Axes, transform, x: np.ndarray, y: np.ndarray, words: list[str]) -> list[tuple[float, float, str]]:
+    """Every finite point with its place in the SVG, in points from the upper left corner."""
+    figure = panel.get_figure(root=True)
+    places = transform.transform(np.column_stack([x, y])) * POINTS_PER_INCH / figure.dpi
+    height = figure.get_figheight() * POINTS_PER_INCH
+    placed = zip(places[:, 0], height - places[:, 1], words, strict=True)
+    return [(left, top, text) for left, top, text in placed if np.isfinite([left, top]).all()]
+
+
+def _add_titles(document, group, told: Told) -> None:
+    """Give the line, the bars or the marks in an artist's group their titles."""
+    uses = group.getElementsByTagName("use")
+    paths = [node for node in group.childNodes if node.nodeName == "path"]
+    if told.marks and not uses:  # a few marks of a scatter plot are written as paths, those without a place left out
+        if len(paths) == len(told.marks):
+            for path, (left, top, text) in zip(paths, told.marks, strict=True):
+                _wrap(document, path, left, top, text)
+        return
+    left_to_tell = iter(told.marks)
+    for use in list(uses):
+        here = float(use.getAttribute("x")), float(use.getAttribute("y"))
+        # In the order of the data, of which marks may have been left out.
+        if mark := next((mark for mark in left_to_tell if math.dist(mark[:2], here) < TOLERANCE), None):
+            _wrap(document, use, *here, mark[2])
+    if told.line and paths:
+        _entitle(document, paths[0], told.line, "curve" if isinstance(told.artist, Line2D) else "point")
+
+
+def _wrap(document, mark, left: float, top: float, text: str) -> None:
+    """The mark in a group with its title, over a circle that nobody sees and the pointer does."""
+    group = document.createElement("g")
+    mark.parentNode.replaceChild(group, mark)
+    circle = document.createElement("circle")
+    reach = {"cx": f"{left:.6g}", "cy": f"{top:.6g}", "r": str(REACH), "style": "fill: none; pointer-events: all"}
+    for key, value in reach.items():
+        circle.setAttribute(key, value)
+    for child in (circle, mark):
+        group.appendChild(child)
+    _entitle(document, group, text, "point")
+
+
+def _entitle(document, element, text: str, kind: str) -> None:
+    element.setAttribute("class", kind)
+    title = document.createElement("title")
+    title.appendChild(document.createTextNode(text))
+    element.insertBefore(title, element.firstChild)
