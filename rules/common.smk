@@ -19,6 +19,9 @@ from orchard.report.rows import methods_of, resolve_rows, runs_of, without
 configfile: "config/config.yaml"
 
 
+report: "report/workflow.rst"
+
+
 check(config, load_yaml("config/schemas/config.schema.yaml"), "config/config.yaml or --config")
 
 DATASETS = load_registry("config/datasets", "config/schemas/dataset.schema.yaml")
@@ -464,13 +467,24 @@ def simulation_of(paper, artefact):
 
 
 def artefact_outputs(paper, artefact):
-    """A table is CSV and Markdown; a figure is PNG and SVG, and its numbers as CSV."""
+    """A table is CSV and Markdown; a figure is PNG and SVG, and its numbers as CSV.
+
+    Snakemake's own report (`snakemake --report`) has figures, and the numbers of tables.
+    """
+    paths, kind = artefact_paths(paper, artefact), ARTEFACTS[paper][artefact]["kind"]
+    reported = {"table": "csv", "figure": "svg"}[kind]
+    labels = {"artefact": artefact, "scale": SHOWN, "kind": kind}
+    marked = report(paths[reported], caption="report/caption.rst", category=paper, labels=labels)
+    return paths | {reported: marked}
+
+
+def artefact_paths(paper, artefact):
     kinds = {"table": ("csv", "md"), "figure": ("png", "svg", "csv")}[ARTEFACTS[paper][artefact]["kind"]]
     return {kind: f"{ARTEFACT_FOLDER}/{paper}-{artefact}.{kind}" for kind in kinds}
 
 
 def artefact_files(paper):
-    return [path for artefact in ARTEFACTS[paper] for path in artefact_outputs(paper, artefact).values()]
+    return [path for artefact in ARTEFACTS[paper] for path in artefact_paths(paper, artefact).values()]
 
 
 def suggest_target(wildcards):
