@@ -1,0 +1,123 @@
+"""The verdicts on the papers' claims for people (Markdown, the terminal) and for programs (CSV)."""
+
+from textwrap import fill
+
+from orchard.files import write_text
+from orchard.report.claims import NOT_RUN, OTHER_DATA, OWN_DATA, SIMULATED, VERDICTS, told_number
+from orchard.report.tables import write_csv
+
+CSV_HEADER = [
+    *("paper", "claim", "verdict", "basis", "data set", "of the paper", "simulated"),
+    *("verdict there", "seeds", "measured", "published gap", "reason"),
+]
+RULE = (
+    "Measured: by how much the claim holds, over runs with the same seed, ± half the 95 % confidence interval of the "
+    "mean (t distribution). Published: the same by the paper's numbers. A claim is judged by the paper's own data "
+    "where any of it was run, else by other real data (marked so); simulated data decides nothing."
+)
+
+
+def counted(claims: list[dict]) -> str:
+    """`12 claims: 5 reproduced, 1 not reproduced, 2 inconclusive, 4 not run`."""
+    numbers = {verdict: sum(claim["verdict"] == verdict for claim in claims) for verdict in VERDICTS}
+    told = ", ".join(f"{number} {verdict}" for verdict, number in numbers.items())
+    return f"{len(claims)} claim{'' if len(claims) == 1 else 's'}: {told}"
+
+
+def told_verdict(claim: dict) -> str:
+    return f"{claim['verdict']} (on other data)" if claim["basis"] == OTHER_DATA else claim["verdict"]
+
+
+def evidence(claim: dict) -> list[str]:
+    """What the verdict stands on, data set by data set; what simulated data shows; what was not run and why."""
+    decided = [one for one in claim["on"] if _decides(one, claim)]
+    told = [f"{one['dataset']}: {one['measured']}{_as_told(one, claim)}" for one in decided]
+    told += [f"({one['dataset']}, simulated: {one['measured']})" for one in claim["on"] if one["verdict"] == SIMULATED]
+    if claim["reason"]:
+        told.append(claim["reason"])
+    return told
+
+
+def _decides(one: dict, claim: dict) -> bool:
+    return one["verdict"] not in (NOT_RUN, SIMULATED) and (one["of_paper"] or claim["basis"] != OWN_DATA)
+
+
+def _as_told(one: dict, claim: dict) -> str:
+    return "" if one["verdict"] == claim["verdict"] else f" ({one['verdict']})"
+
+
+def published_gaps(claim: dict) -> str:
+    """`+0.85 on eurlex-4k`, for every data set that the paper prints numbers of."""
+    known = [one for one in claim["on"] if one["published_gap"] is not None]
+    return "; ".join(f"{told_number(one['published_gap'], None)} on {one['dataset']}" for one in known)
+
+
+def by_paper(claims: list[dict]) -> dict[str, list[dict]]:
+    papers = {}
+    for claim in claims:
+        papers.setdefault(claim["paper"], []).append(claim)
+    return papers
+
+
+def markdown(judged: dict) -> str:
+    """One table per paper, with a line per claim."""
+    claims = judged["claims"]
+    lines = [f"# What the papers claim, judged at the scale `{judged['scale']}`", "", f"{counted(claims)}.", "", RULE]
+    for paper, own in by_paper(claims).items():
+        lines += ["", f"## {paper}", "", f"{counted(own)}.", ""]
+        lines += _row(["claim", "where", "verdict", "measured", "published"]), "|---|---|---|---|---|"
+        for claim in own:
+            cells = [claim["says"], claim["where"], f"**{told_verdict(claim)}**", "; ".join(evidence(claim))]
+            lines.append(_row([*cells, published_gaps(claim)]))
+    return "\n".join(lines) + "\n"
+
+
+def _row(cells: list[str]) -> str:
+    escaped = (" ".join(cell.split()).replace("|", "\\|") for cell in cells)
+    return f"| {' | '.join(escaped)} |"
+
+
+def for_terminal(judged: dict, width: int) -> str:
+    """The same for a terminal of this width: the verdict and the claim, below them what was measured."""
+    blocks = []
+    for paper, own in by_paper(judged["claims"]).items():
+        blocks.append(f"{paper}, {counted(own)}")
+        for claim in own:
+            text = [fill(f"{told_verdict(claim).upper()}  {claim['says']}", width, subsequent_indent="    ")]
+            text += [_indented(f"{claim['id']} · {claim['where']}", width)]
+            text += [_indented(line, width) for line in evidence(claim)]
+            text += [_indented(f"published: {gaps}", width)] if (gaps := published_gaps(claim)) else []
+            blocks.append("\n".join(text))
+    blocks.append(f"At the scale {judged['scale']}, {counted(judged['claims'])}")
+    return "\n\n".join(blocks) + "\n"
+
+
+def _indented(text: str, width: int) -> str:
+    return fill(text, width, initial_indent="    ", subsequent_indent="      ")
+
+
+def records(judged: dict) -> list[list]:
+    """One line per claim and data set; a claim without any has a line too."""
+    nowhere = {
+        **dict.fromkeys(("dataset", "measured", "of_paper", "simulated"), ""),
+        **{"verdict": NOT_RUN, "seeds": 0, "published_gap": None, "reason": ""},
+    }
+    return [
+        [
+            *(claim["paper"], claim["id"], claim["verdict"], claim["basis"] or ""),
+            *(one["dataset"], _yes(one["of_paper"]), _yes(one["simulated"]), one["verdict"], one["seeds"]),
+            *(one["measured"], "" if one["published_gap"] is None else one["published_gap"]),
+            one["reason"] or ("" if claim["on"] else claim["reason"]),
+        ]
+        for claim in judged["claims"]
+        for one in claim["on"] or [nowhere]
+    ]
+
+
+def _yes(truth) -> str:
+    return "yes" if truth else ""
+
+
+def write_claims(judged: dict, markdown_path, csv_path) -> None:
+    write_text(markdown_path, markdown(judged))
+    write_csv(csv_path, CSV_HEADER, records(judged))
