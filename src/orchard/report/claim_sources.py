@@ -144,8 +144,9 @@ class ArtefactValues:
     def published(self, operand: Operand, place: Place, dataset: str, printed: list[PublishedValue]) -> float | None:
         """The number that the paper prints for an operand, None if it prints none (or several that fit)."""
         mine = printed_of(printed, operand, self.artefact)
-        metrics, metric = {value.metric for value in mine}, metric_of(self.artefact, operand, place)
-        if metric in metrics or len(metrics - {operand.row}) > 1:  # a single metric may have another name in the paper
+        metric, names = metric_of(self.artefact, operand, place), {value.metric for value in mine}
+        # Where there is but one, here and in print, the paper may have another name for it.
+        if len(names) > 1 or (metric and len(self.artefact.get("metrics", [])) > 1):
             mine = [value for value in mine if value.metric in (metric, operand.row)]
         mine = [value for value in mine if value.dataset in (dataset, "")]
         if points := {key: part for key, part in (place | operand.place).items() if key not in (*LINE_KEYS, "metric")}:
