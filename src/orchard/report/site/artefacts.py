@@ -121,7 +121,7 @@ class Artefact:
         if "rows" not in self.entry or self.is_simulation:
             return []
         runs = runs_of(self.entry, self.sources.scale, self.measured_datasets)
-        paths = (f"results/runs/{data}/{variant}/{method}/seed-{seed}/score.json" for data, variant, method, seed in runs)
+        paths = (f"results/runs/{'/'.join(run)}/seed-{seed}/score.json" for *run, seed in runs)
         return [path for path in paths if (self.sources.root / path).is_file()]
 
     @property

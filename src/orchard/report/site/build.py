@@ -13,7 +13,7 @@ from orchard.report.site import claims, words
 from orchard.report.site.artefacts import MOST_LINES, Artefact
 from orchard.report.site.pages import RENDERED_DOCUMENTS, Page, Report
 from orchard.report.site.papers import PAPERS
-from orchard.report.site.prose import Links, render, without_title
+from orchard.report.site.prose import LONG_CELL, SHORT_CELL, Links, render, without_title
 from orchard.report.site.records import commit_told, date_told, machine_told
 from orchard.report.site.sources import Sources
 from orchard.report.site.svg import inline_svg
@@ -91,6 +91,8 @@ def _environment() -> Environment:
         "date": date_told,
         "claims": claims,
         "most_lines": MOST_LINES,
+        "short_cell": SHORT_CELL,
+        "long_cell": LONG_CELL,
     }
     return environment
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Verdict:
-    """key : as claims.json has it.  css : a class name.  sign : beside the word, for those who do not see the colour."""
+    """key : as claims.json has it.  css : a class name.  sign : for those who do not see the colour."""
 
     key: str
     css: str

@@ -68,7 +68,8 @@ def source_told(source: dict) -> str:
 
 def all_datasets(sources: Sources) -> list[DataSet]:
     """Prepared ones first, then those that are registered and were not used; real before simulated."""
-    prepared = {path.split("/")[-2]: read_json(sources.root / path) for path in sources.found("results/data/*/stats.json")}
+    paths = sources.found("results/data/*/stats.json")
+    prepared = {path.split("/")[-2]: read_json(sources.root / path) for path in paths}
     names = dict.fromkeys([*prepared, *sources.registry])
     sets = []
     for name in names:

@@ -82,7 +82,8 @@ class Report:
 
     def _beyond(self) -> Page:
         beyond = [artefact for artefact in self.every_artefact if artefact.is_beyond]
-        return Page("beyond.html", "beyond.html", "Beyond the papers", self._any_simulated(beyond), {"artefacts": beyond})
+        simulated = self._any_simulated(beyond)
+        return Page("beyond.html", "beyond.html", "Beyond the papers", simulated, {"artefacts": beyond})
 
     def _runs(self) -> Page:
         simulated = any(run.is_simulated for run in self.runs)
@@ -104,12 +105,14 @@ class Report:
 
     def _deviations(self) -> Page:
         text = self.sources.deviations
-        return Page("deviations.html", "document.html", title_of(text) or "Deviations", False, {"text": without_title(text)})
+        context = {"text": without_title(text)}
+        return Page("deviations.html", "document.html", title_of(text) or "Deviations", False, context)
 
     def _benchmark(self) -> Page:
         text = self.sources.document("docs/benchmark.md")
         measured = [(path, self.sources.document(path)) for path in self.sources.found("results/bench/*.md")]
-        context = {"text": without_title(text), "measured": measured, "plots": self.sources.found("results/bench/*.svg")}
+        plots = self.sources.found("results/bench/*.svg")
+        context = {"text": without_title(text), "measured": measured, "plots": plots}
         simulated = "-sim" in text or any("-sim" in other for _, other in measured)
         return Page("benchmark.html", "benchmark.html", title_of(text) or "Benchmark", simulated, context)
 

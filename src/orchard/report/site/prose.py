@@ -2,11 +2,13 @@
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
+SHORT_CELL, LONG_CELL = 34, 120  # letters: what stands on one line, and what wants a wide column
 SOURCES = ("published", "measured", "simulated", "counted")
 _DEVIATION = re.compile(r"\bD\d+\b")
 _DEFINED = re.compile(r"(D\d+)\.\s*(.*)")
@@ -24,7 +26,10 @@ class Links:
     documents: dict[str, str] = field(default_factory=dict)
 
 
-def render(text: str, links: Links = Links(), label: str = "Table") -> Markup:
+NOWHERE = Links()
+
+
+def render(text: str, links: Links = NOWHERE, label: str = "Table") -> Markup:
     """label : what the boxes around tables are called."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(text)
@@ -65,30 +70,36 @@ def ids_in(text: str) -> list[str]:
 
 def _mark_tables(tokens: list[Token], label: str) -> None:
     """Every table gets its box; a row whose source is told gets a class of it, and simulated data its badge."""
-    depth = 0
+    depth = 0  # inside a body
     for index in range(len(tokens) - 1, -1, -1):
         token = tokens[index]
         if token.type == "table_open":
             token.attrSet("class", "sortable")
-            tokens.insert(index, _html(f'<div class="scroll" tabindex="0" role="region" aria-label="{_quoted(label)}">'))
+            box = f'<div class="scroll" tabindex="0" role="region" aria-label="{_quoted(label)}">'
+            tokens.insert(index, _html(box))
         elif token.type == "table_close":
             tokens.insert(index + 1, _html("</div>"))
-    row = None
+    row = cell = None
     for token in tokens:
         depth += token.nesting if token.type in ("tbody_open", "tbody_close") else 0
         if token.type == "tr_open":
             row = token
         elif token.type == "th_open":
             token.attrSet("scope", "col")
-        elif token.type == "inline" and depth and token.content in SOURCES and row is not None:
-            row.attrSet("class", f"source-{token.content}")
+        elif token.type == "td_open":
+            cell = token
+        elif token.type == "inline" and depth:
+            if not SHORT_CELL < len(token.content) <= LONG_CELL:
+                cell.attrSet("class", "short" if len(token.content) <= SHORT_CELL else "long")
+            if token.content in SOURCES:
+                row.attrSet("class", f"source-{token.content}")
             if token.content == "simulated":
                 token.children = [_html('<span class="badge simulated">simulated</span>')]
 
 
 def _name_definitions(tokens: list[Token]) -> None:
     """A paragraph `**D12. Title.** …` can be linked to as #D12."""
-    for before, token in zip(tokens, tokens[1:], strict=False):
+    for before, token in pairwise(tokens):
         children = token.children or []
         starts_bold = len(children) > 1 and any(child.type == "strong_open" for child in children[:2])
         if before.type == "paragraph_open" and starts_bold and (match := _DEFINED.match(token.content.lstrip("*"))):

@@ -1,4 +1,4 @@
-"""Where a file comes from: the records that jobs left behind, and whether they still belong to the files found there."""
+"""Where a file comes from: the records that jobs left behind, and whether they still belong to the files."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -71,7 +71,7 @@ class Records:
 
 @dataclass(frozen=True)
 class Effort:
-    """What some jobs took together, where, and at which commits; each {what: number of jobs}, the most frequent first."""
+    """What some jobs took together, where, and at which commits; as {what: number of jobs}, most frequent first."""
 
     jobs: int
     seconds: float

@@ -23,10 +23,10 @@ def bytes_told(count: int) -> str:
 
 
 def number_told(value) -> str:
-    """Whole numbers with separators, others with two decimals, or three digits where they are small; a minus is a minus."""
+    """Whole numbers with separators, others with two decimals, or three digits where they are small."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value_told(value)
-    if isinstance(value, int) or float(value).is_integer() and abs(value) >= 1000:
+    if isinstance(value, int) or (float(value).is_integer() and abs(value) >= 1000):
         return f"{int(value):,}".replace("-", MINUS)
     text = f"{value:,.2f}" if abs(value) >= 0.1 or value == 0 else f"{value:.3g}"
     return text.replace("-", MINUS)
