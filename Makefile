@@ -11,11 +11,12 @@ BIN := $(VENV)/bin
 CANDIDATES := $(if $(PYTHON),$(PYTHON),python3 python3.13 python3.12 python3.11 python)
 IS_FIT := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: help setup reproduce-all test bench lint format clean
+.PHONY: help setup reproduce-all report test bench lint format clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make reproduce-all        every table and figure that is alive (SCALE=smoke|demo|laptop|paper, default demo)"
+	@echo "make report               the same as web pages: results/report/index.html (SCALE=… as above)"
 	@echo "make test                 the test suite (no network)"
 	@echo "make bench                the engine beside its peers, about three hours (BENCH=--quick: minutes)"
 	@echo "make lint                 ruff, snakefmt, snakemake --lint (make format repairs)"
@@ -40,6 +41,10 @@ $(READY): requirements.txt requirements-neural.txt pyproject.toml
 
 reproduce-all: $(READY)
 	$(BIN)/snakemake reproduce-all --config scale=$(SCALE)
+
+report: $(READY)
+	$(BIN)/snakemake report --config scale=$(SCALE)
+	@echo "The report is in results/report/index.html"
 
 test: $(READY)
 	$(BIN)/python -m pytest

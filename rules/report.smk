@@ -1,4 +1,4 @@
-"""What the papers claim, judged by what was run."""
+"""What the papers claim, judged by what was run, and the pages that show everything."""
 
 from orchard.report.claim_checks import Known, check_claims
 from orchard.report.claim_files import JUDGED_PARTS, needs_records
@@ -126,3 +126,43 @@ rule claims:
         "../environment.yml"
     script:
         "../workflow_scripts/print_claims.py"
+
+
+def told_documents():
+    """What the report quotes, where it is there: a copy of the workflow may lack it."""
+    paths = ("README.md", "docs/deviations.md", "docs/benchmark.md")
+    return [path for path in paths if Path(path).is_file()]
+
+
+def shown_options():
+    """What is shown, and what follows `--config` to make it again."""
+    datasets = config.get("datasets", [])
+    names = datasets if isinstance(datasets, str) else ",".join(datasets)
+    return {"scale": SCALE, "shown": SHOWN, "options": f"scale={SCALE}" + (f" datasets={names}" if names else "")}
+
+
+rule:
+    """Static pages over all results: results/report/index.html."""
+    name:
+        "report"
+    input:
+        [artefact_files(paper) for paper in ARTEFACTS],
+        claim_files().values(),
+        told_documents(),
+        templates=sorted(map(str, Path("src/orchard/report/site/templates").glob("*"))),
+    output:
+        directory("results/report"),
+    log:
+        f"{LOG_FOLDER}/report.log",
+    benchmark:
+        f"{BENCHMARK_FOLDER}/report.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+    params:
+        code=code_of("report.py"),
+        shown=shown_options(),
+    script:
+        "../workflow_scripts/report.py"
