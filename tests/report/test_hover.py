@@ -127,7 +127,7 @@ def test_series_that_were_moved_aside_are_told_where_they_belong(panel, tmp_path
     """On a logarithmic axis with ticks by hand, one series stands a little beside them, and one in between."""
     panel.set_xscale("log")
     panel.set_xticks([2, 4, 32], ["2", "4", "32"])
-    panel.plot([2 * 1.02, 4 * 1.02], [10, 11], marker="o", label="beside")
+    panel.plot([2 * 1.02, 4 * 1.02, 32], [10, 11, NAN], marker="o", label="beside")  # gaps are not moved
     panel.plot([2, 4.05, 30], [20, 21, 22], marker="o", label="between")
     assert titles(saved(panel.figure, tmp_path)) == [
         "beside, group size 2: 10",
@@ -136,6 +136,23 @@ def test_series_that_were_moved_aside_are_told_where_they_belong(panel, tmp_path
         "between, group size 4.05: 21",
         "between, group size 30: 22",
     ]
+
+
+@pytest.mark.parametrize(
+    ("label", "told"),
+    [
+        ("λ, weight of transport", "a, λ = 2: 5"),
+        ("σ₂: heterogeneity", "a, σ₂ = 2: 5"),
+        ("Labels fused into one, k", "a, labels fused into one, k = 2: 5"),
+        ("Expected depth at 1", "a, expected depth at 1 2: 5"),
+        ("P@1 (%)", "a, P@1 (%) 2: 5"),
+        ("", "a, 2: 5"),
+    ],
+)
+def test_places_read_like_a_sentence(panel, tmp_path, label, told):
+    panel.plot([2], [5], "o", label="a")
+    panel.set_xlabel(label)
+    assert titles(saved(panel.figure, tmp_path)) == [told]
 
 
 def test_logarithmic_axes(panel, tmp_path):

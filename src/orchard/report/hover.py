@@ -160,7 +160,8 @@ def _told_of_line(panel: Axes, line: Line2D, names: SeriesNames, container: Erro
     if line.get_marker() in NO_MARKER:
         return Told(line, described)
     across, up = _spreads(container, x, y)
-    places = [f"{place}{spread}" for place, spread in zip(_places(panel, x), across, strict=True)]
+    drawn_at = np.where(np.isfinite(y), x, np.nan)  # a gap in a curve is nowhere
+    places = [f"{place}{spread}" for place, spread in zip(_places(panel, drawn_at), across, strict=True)]
     values = [f"{_short(value)}{spread}" for value, spread in zip(y, up, strict=True)]
     words = [_words(panel, name, place, value) for place, value in zip(places, values, strict=True)]
     return Told(line, described, _placed(panel, line.get_transform(), x, y, words))
@@ -191,11 +192,17 @@ def _told_of_bars(panel: Axes, container: BarContainer, names: SeriesNames) -> l
 
 def _words(panel: Axes, name: str, place: str, value: str) -> str:
     """`EAGLE, group size 4: 79.93`, and below it the panel and what its y axis is."""
-    label = _phrase(panel.get_xlabel())
-    # The letter of the quantity comes last in some labels: `samples in a group, g = 4`.
-    link = " = " if len(label.rpartition(" ")[2]) == 1 else " "
-    at = f"{label}{link}{place}" if label else place
+    at = _at(_phrase(panel.get_xlabel()), place)
     return _joined(f"{_joined(name, at)}: {value}", _about(panel), separator="\n")
+
+
+def _at(label: str, place: str) -> str:
+    """The letter of a quantity comes first or last in some labels: `λ = 2`, `samples in a group, g = 4`."""
+    first, _, rest = label.partition(" ")
+    if rest and len(first) <= 3 and first[-1] in ",:":
+        return f"{first[:-1]} = {place}"
+    last = label.rpartition(" ")[2]
+    return f"{label}{' = ' if len(last) == 1 and last.isalpha() else ' '}{place}".strip()
 
 
 def _about(panel: Axes) -> str:
@@ -275,7 +282,7 @@ def _spread(bars: list[np.ndarray], axis: int, point: tuple[float, float]) -> st
     """Half of the bar whose middle the point is; bars : the two ends of each, (2, 2)."""
     halves = (abs(ends[1][axis] - ends[0][axis]) / 2 for ends in bars if np.allclose(ends.mean(axis=0), point, 1e-9, 0))
     half = next(halves, 0)
-    return f" ± {_short(half)}" if half > 0 else ""
+    return f" ± {_short(half)}" if half > 1e-9 * abs(point[axis]) else ""  # the rest is rounding
 
 
 def _placed(panel: Axes, transform, x: np.ndarray, y: np.ndarray, words: list[str]) -> list[tuple[float, float, str]]:
