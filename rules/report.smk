@@ -1,5 +1,6 @@
 """What the papers claim, judged by what was run, and the pages that show everything."""
 
+from orchard.files import sha256_of_file
 from orchard.report.claim_checks import Known, check_claims
 from orchard.report.claim_files import JUDGED_PARTS, needs_records
 from orchard.report.claim_sources import ArtefactValues
@@ -130,8 +131,12 @@ rule claims:
 
 def told_documents():
     """What the report quotes, where it is there: a copy of the workflow may lack it."""
-    paths = ("README.md", "docs/deviations.md", "docs/benchmark.md")
-    return [path for path in paths if Path(path).is_file()]
+    return [path for path in ("docs/deviations.md", "docs/benchmark.md") if Path(path).is_file()]
+
+
+def edition_of_readme():
+    """It tells the limits. As an input it would be taken for a mistyped target, which have no folder either."""
+    return sha256_of_file("README.md") if Path("README.md").is_file() else None
 
 
 def shown_options():
@@ -164,5 +169,6 @@ rule:
     params:
         code=code_of("report.py"),
         shown=shown_options(),
+        readme=edition_of_readme(),
     script:
         "../workflow_scripts/report.py"
