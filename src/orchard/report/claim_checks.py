@@ -187,7 +187,7 @@ def _check_measured(operand: Operand, places: list[Place], values: ArtefactValue
 
 
 def _check_one_line(operand: Operand, place: Place, values: ArtefactValues) -> None:
-    fitting = lines_at(values.lines, operand, place)
+    fitting = lines_at(values, operand, place)
     told = ", ".join(f"{key} {value}" for key, value in place.items() if key in LINE_KEYS)
     if not fitting:
         raise ConfigError(f"{operand}: the artefact has no such line{f' at {told}' if told else ''}")

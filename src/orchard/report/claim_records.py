@@ -68,25 +68,26 @@ class Records:
         lines = [line for line in self.lines if line.get(SOURCE, OURS[0]) in OURS]
         if dataset is not None and DATASET in self.header:
             lines = self._those(lines, DATASET, dataset)
-        value_column, lines = self._lines_of_row(operand, lines)
+        row_column, value_column, lines = self._lines_of_row(operand, lines)
         for key, wanted in operand.place.items():
             if (column := self.column_of(key)) is None:
                 raise NotMeasured(f"{self.name} has no column {key!r}{did_you_mean(key, self.header)}")
             lines = self._those(lines, column, wanted)
         for key, wanted in place.items():
             column = self.column_of(key)
-            # A place chooses among several lines; a value that stands alone is the same at every place.
-            if key not in operand.place and column and len({line[column] for line in lines}) > 1:
-                lines = self._those(lines, column, wanted)
+            if key in operand.place or column in (None, row_column):
+                continue
+            # A row that has no setting is the same in all of them; one that has another setting is not.
+            lines = [line for line in lines if line[column] == ""] or self._those(lines, column, wanted)
         if SOURCE in self.header:
             best = next(source for source in OURS if any(line[SOURCE] == source for line in lines))
             lines = [line for line in lines if line[SOURCE] == best]
         return self._only(lines, value_column, operand)
 
-    def _lines_of_row(self, operand: Operand, lines: list[dict]) -> tuple[str, list[dict]]:
-        """(the column of the value, the lines of the operand's row)."""
+    def _lines_of_row(self, operand: Operand, lines: list[dict]) -> tuple[str | None, str, list[dict]]:
+        """(the column that names the operand's row, the column of the value, the lines of the row)."""
         if operand.row in self.header:
-            return operand.row, lines
+            return None, operand.row, lines
         column = self.column_of("row") or self.column_of("metric")
         if column is None or VALUE not in self.header:
             raise NotMeasured(f"{self.name} has no column {operand.row!r}{did_you_mean(operand.row, self.header)}")
@@ -95,7 +96,7 @@ class Records:
             metric = self.column_of("metric")
             if metric and any(line[metric] == operand.row for line in lines):
                 column = metric
-        return VALUE, self._those(lines, column, operand.row)
+        return column, VALUE, self._those(lines, column, operand.row)
 
     def _those(self, lines: list[dict], column: str, wanted) -> list[dict]:
         found = [line for line in lines if same(line[column], wanted)]

@@ -2,8 +2,9 @@
 
 An operand that names a row of the artefact and a metric of its runs is measured by them; every other one stands in the
 CSV file of the artefact (`orchard.report.claim_records`). A row may have several lines, one for every setting, and in
-figures for every `at`; a line is chosen by what the operand fixes, and then by the place. A row that has one line only
-is the same at every place: the oracle knows no grouping.
+figures for every `at`; a line is chosen by what the operand fixes, and then by the place. A row without settings is
+the same in all of them, and so is one that stands alone beside the settings (`orchard.report.rows`): the oracle on clean
+labels. Any other row with one setting only must be named with it where the place has another.
 """
 
 from dataclasses import dataclass, field
@@ -31,15 +32,14 @@ def all_lines(artefact: dict, datasets: list[str]) -> dict[Line, dict[str, dict]
     return lines
 
 
-def lines_at(lines: dict[Line, dict[str, dict]], operand: Operand, place: Place) -> list[Line]:
+def lines_at(values: "ArtefactValues", operand: Operand, place: Place) -> list[Line]:
     """The lines of the operand's row that fit; one, if the operand can be told."""
-    mine = [line for line in lines if line[0] == operand.row]
+    mine = [line for line in values.lines if line[0] == operand.row]
     for i, key in enumerate(LINE_KEYS, start=1):
         if key in operand.place:
             mine = [line for line in mine if same(line[i], operand.place[key])]
-    for i, key in enumerate(LINE_KEYS, start=1):
-        if key in place and key not in operand.place and len({line[i] for line in mine}) > 1:
-            mine = [line for line in mine if same(line[i], place[key])]
+        elif key in place and not values.stands_alone(operand.row):
+            mine = [line for line in mine if not line[i] or same(line[i], place[key])]
     return mine
 
 
@@ -88,6 +88,12 @@ class ArtefactValues:
     def __post_init__(self):
         self.lines = all_lines(self.artefact, self.datasets)
 
+    def stands_alone(self, row: str) -> bool:
+        """Whether a row is beside the settings, with a variant of its own."""
+        return "settings" in self.artefact and any(
+            one["row"] == row and "variant" in one for one in self.artefact["rows"]
+        )
+
     def is_scored(self, operand: Operand, place: Place) -> bool:
         """Whether runs measure it, seed by seed."""
         known = {*LINE_KEYS, "metric"}
@@ -123,12 +129,13 @@ class ArtefactValues:
 
     def _resolved(self, operand: Operand, place: Place) -> dict:
         """The row behind an operand as it is at this scale; NotMeasured if it is not run."""
-        by_scale = self.lines[lines_at(self.lines, operand, place)[0]]
+        line = lines_at(self, operand, place)[0]
+        by_scale = self.lines[line]
         row = by_scale.get(self.scale, {})
         if "method" in row:
             return row
-        told = ", ".join(str(value) for key, value in place.items() if key in LINE_KEYS)
-        name = f"{operand.row} ({told})" if told else operand.row
+        several = len([other for other in self.lines if other[0] == operand.row]) > 1
+        name = f"{operand.row} ({line[1] or line[3]})" if several and (line[1] or line[3]) else operand.row
         if "not_run" in row:
             raise NotMeasured(f"{name}: {row['not_run']}")
         first = next((scale for scale in SCALES if "method" in by_scale.get(scale, {})), None)
@@ -138,7 +145,7 @@ class ArtefactValues:
         """A row whose lines are all left for a larger scale is told as such, not as a line that a file lacks."""
         mine = [by_scale for line, by_scale in self.lines.items() if line[0] == operand.row]
         at_hand = any({"method", "counted"} & by_scale.get(self.scale, {}).keys() for by_scale in mine)
-        if not at_hand and lines_at(self.lines, operand, place):
+        if not at_hand and lines_at(self, operand, place):
             self._resolved(operand, place)
 
     def published(self, operand: Operand, place: Place, dataset: str, printed: list[PublishedValue]) -> float | None:
@@ -160,7 +167,7 @@ class ArtefactValues:
 
     def _printed_setting(self, operand: Operand, place: Place) -> str:
         """The setting in which the paper prints the line: its own, or the one that a figure is set beside."""
-        lines = lines_at(self.lines, operand, place)
+        lines = lines_at(self, operand, place)
         if len(lines) == 1:
             row = next(iter(self.lines[lines[0]].values()))
             return row.get("published", row.get("setting", ""))

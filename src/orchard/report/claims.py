@@ -125,9 +125,8 @@ def judge_on(
 
 def is_simulated(dataset: str, scores: list[dict], registry: dict) -> bool:
     """Whether a data set is simulated: by its entry, by its runs, or by its name."""
-    by_name = dataset.endswith("-sim") or "-sim-" in dataset
-    by_run = any(score.get("simulated") for score in scores if score["dataset"] == dataset)
-    return by_name or by_run or registry.get(dataset, {}).get("simulated", False)
+    named_so = dataset.endswith("-sim") or "-sim-" in dataset or registry.get(dataset, {}).get("simulated", False)
+    return named_so or any(score.get("simulated") for score in scores if score["dataset"] == dataset)
 
 
 def why_not_run(dataset: str, values: ArtefactValues, registry: dict) -> str:
@@ -166,7 +165,7 @@ class Outcome:
             told.append("the interval contains the bound" + (f" at {unclear} of {n} places" if n > 1 else ""))
         if not_run := [place for place in self.places if place["verdict"] == NOT_RUN]:
             reasons = list(dict.fromkeys(place["reason"] for place in not_run))
-            more = f"; and {len(reasons) - 2} more reasons" if len(reasons) > 2 else ""
+            more = f"; and {len(reasons) - 2} more" if len(reasons) > 2 else ""
             which = "" if len(not_run) == n else f"{len(not_run)} of {n} places not run: "
             told.append(f"{which}{'; '.join(reasons[:2])}{more}")
         return "; ".join(told)
@@ -209,7 +208,12 @@ def _value(operand, place: Place, dataset: str, values: ArtefactValues, publishe
 
 
 def published_gap(expression: Expression, places: list[Place], dataset: str, values, published) -> float | None:
-    """The slack of the same expression by the numbers that the paper prints; None where one is missing."""
+    """The slack of the same expression by the numbers that the paper prints; None where one is missing.
+
+    A claim that sets our numbers beside printed ones has none: the printed ones agree with themselves.
+    """
+    if any(operand.published for operand in expression.operands):
+        return None
     numbers = [[values.published(one, at, dataset, published) for one in expression.operands] for at in places]
     if any(number is None for at_place in numbers for number in at_place):
         return None
