@@ -1,0 +1,72 @@
+"""RESULTS.md has a part for each paper, and renews one without touching the others."""
+
+import pytest
+
+from orchard.files import write_text
+from orchard.report.results_page import parts_of, results_part, update_results
+
+PAPERS = ("eagle", "labeltrees")
+RECORD = {
+    "commit": "0123456789abcdef",
+    "edited": False,
+    "started": "2026-11-18T10:00:00+00:00",
+    "cpu_seconds": 5400.0,
+    "machine": {"processor": "Some CPU", "architecture": "x86_64", "cores": 2, "memory_gb": 23.4},
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Where two artefacts were rendered."""
+    lines = "".join(f"| {number} |\n" for number in range(40))
+    write_text(tmp_path / "laptop/eagle-table1.md", "# Table 1\n\n| a |\n| --- |\n| 1 |\n\nA note.\n")
+    write_text(tmp_path / "laptop/eagle-table2.md", f"# Table 2\n\n| a |\n| --- |\n{lines}\nAnother note.\n")
+    write_text(tmp_path / "laptop/eagle-fig1.csv", "method,value\na|b,0.123456789\n")
+    return tmp_path / "laptop"
+
+
+ARTEFACTS = {
+    "table1": {"title": "Table 1: things", "kind": "table"},
+    "table2": {"title": "Table 2: more things", "kind": "table"},
+    "fig1": {"title": "Figure 1: a curve", "kind": "figure"},
+}
+
+
+def part_of(folder, records=(RECORD,)):
+    return results_part("eagle", "EAGLE", ARTEFACTS, folder, "# Claims\n\n| claim |\n", list(records))
+
+
+def test_a_part_tells_commit_machine_time_and_command(folder):
+    part = part_of(folder)
+    assert "commit 0123456789" in part
+    assert "Some CPU, 2 cores, 23 GB" in part
+    assert "1 jobs, 1.5 hours of processor time" in part
+    assert "`snakemake eagle-table2 --config scale=laptop`" in part
+
+
+def test_edited_code_is_told(folder):
+    assert "0123456789 (edited)" in part_of(folder, [RECORD, RECORD | {"edited": True}])
+
+
+def test_long_tables_and_figures_are_folded_and_short_ones_are_not(folder):
+    part = part_of(folder)
+    short, long = part.split("### Table 2")
+    assert "<details>" not in short
+    assert "| 1 |\n\nA note." in short
+    assert "<details><summary>40 lines</summary>" in long
+    assert long.index("</details>") < long.index("Another note.")
+    assert "| a\\|b | 0.12346 |" in part
+
+
+def test_one_paper_is_renewed_and_the_other_stays(tmp_path):
+    path = tmp_path / "RESULTS.md"
+    update_results(path, "labeltrees", "## Label trees\n\nold", PAPERS)
+    update_results(path, "eagle", "## EAGLE\n\nfirst", PAPERS)
+    update_results(path, "eagle", "## EAGLE\n\nsecond", PAPERS)
+    text = path.read_text()
+    assert list(parts_of(text)) == ["eagle", "labeltrees"]
+    assert "first" not in text
+    assert text.index("second") < text.index("old")
+    before = path.read_bytes()
+    update_results(path, "eagle", "## EAGLE\n\nsecond", PAPERS)
+    assert path.read_bytes() == before
