@@ -13,15 +13,17 @@ from orchard.report.site import claims, words
 from orchard.report.site.artefacts import MOST_LINES, Artefact
 from orchard.report.site.pages import RENDERED_DOCUMENTS, Page, Report
 from orchard.report.site.papers import PAPERS
-from orchard.report.site.prose import LONG_CELL, SHORT_CELL, Links, render, without_title
+from orchard.report.site.prose import LONG_CELL, SHORT_CELL, Links, render, render_inline, without_title
 from orchard.report.site.records import commit_told, date_told, machine_told
 from orchard.report.site.sources import Sources
 from orchard.report.site.svg import inline_svg
 
 ASSETS = ("style.css", "site.js")
+FEW_CLAIMS = 4  # so many are shown at once; more are folded
 NAVIGATION = (
     ("index.html", "Overview"),
     *((paper.page, paper.short) for paper in PAPERS),
+    ("claims.html", "Claims"),
     ("beyond.html", "Beyond the papers"),
     ("runs.html", "Runs"),
     ("data.html", "Data sets"),
@@ -67,6 +69,7 @@ def render_page(page: Page, report: Report, environment: Environment) -> str:
         navigation=NAVIGATION,
         link=link,
         prose=lambda text, label="Table": render(text, links, label),
+        sentence=lambda text: render_inline(text, links),
         table_of=lambda artefact: _table_of(artefact, links),
         plot_of=_plot_of,
         **page.context,
@@ -90,6 +93,7 @@ def _environment() -> Environment:
         "commit": commit_told,
         "date": date_told,
         "claims": claims,
+        "few_claims": FEW_CLAIMS,
         "most_lines": MOST_LINES,
         "short_cell": SHORT_CELL,
         "long_cell": LONG_CELL,

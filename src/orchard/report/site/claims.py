@@ -13,11 +13,12 @@ class Verdict:
     sign: str
 
 
+NOT_RUN = "not run"
 VERDICTS = (
     Verdict("reproduced", "reproduced", "✓"),
     Verdict("not reproduced", "not-reproduced", "✗"),
     Verdict("inconclusive", "inconclusive", "≈"),
-    Verdict("not run", "not-run", "–"),
+    Verdict(NOT_RUN, "not-run", "–"),
 )
 
 
@@ -42,8 +43,27 @@ def of_artefact(claims: list[dict], paper: str, artefact: str) -> list[dict]:
     return [claim for claim in of_paper(claims, paper) if claim.get("artefact") in names]
 
 
+def judged_on(claim: dict) -> list[dict]:
+    """The data sets on which there was something to judge."""
+    return [one for one in claim.get("on") or [] if one["verdict"] != NOT_RUN]
+
+
+def not_run_on(claim: dict) -> dict[str, list[str]]:
+    """{reason: the data sets that were not run for it}."""
+    by_reason: dict[str, list[str]] = {}
+    for one in claim.get("on") or []:
+        if one["verdict"] == NOT_RUN:
+            by_reason.setdefault(one.get("reason") or "no reason told", []).append(one["dataset"])
+    return by_reason
+
+
+def places(claim: dict) -> list[tuple[str, dict]]:
+    """(data set, place) of every single comparison behind the verdict."""
+    return [(one["dataset"], place) for one in judged_on(claim) for place in one.get("places") or []]
+
+
 def touches_simulated(claim: dict) -> bool:
-    return any(one.get("simulated") for one in claim.get("on") or [])
+    return any(one.get("simulated") for one in judged_on(claim))
 
 
 def anchor(claim: dict) -> str:
@@ -55,5 +75,5 @@ def told(value) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key}: {told(one)}" for key, one in value.items())
     if isinstance(value, list):
-        return ", ".join(map(told, value))
+        return "; ".join(map(told, value))
     return "" if value is None else str(value)

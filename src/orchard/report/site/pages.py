@@ -54,6 +54,7 @@ class Report:
     def pages(self) -> Iterator[Page]:
         yield self._front()
         yield from map(self._paper, PAPERS)
+        yield self._claims()
         yield self._beyond()
         yield self._runs()
         yield from map(self._run, self.runs)
@@ -79,6 +80,11 @@ class Report:
         simulated = self._any_simulated(mine) or any(map(claims.touches_simulated, judged))
         context = {"paper": paper, "artefacts": mine, "judged": judged}
         return Page(paper.page, "paper.html", paper.short, simulated, context)
+
+    def _claims(self) -> Page:
+        judged = self.sources.claims
+        simulated = any(map(claims.touches_simulated, judged))
+        return Page("claims.html", "claims.html", "Claims", simulated, {"judged": judged})
 
     def _beyond(self) -> Page:
         beyond = [artefact for artefact in self.every_artefact if artefact.is_beyond]

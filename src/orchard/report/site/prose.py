@@ -41,6 +41,15 @@ def render(text: str, links: Links = NOWHERE, label: str = "Table") -> Markup:
     return Markup(parser.renderer.render(tokens, parser.options, {}))
 
 
+def render_inline(text: str, links: Links = NOWHERE) -> Markup:
+    """A sentence, without a paragraph around it."""
+    parser = MarkdownIt("commonmark", {"html": False})
+    tokens = parser.parseInline(text)
+    for token in tokens:
+        token.children = _linked(token.children or [], links)
+    return Markup(parser.renderer.render(tokens, parser.options, {}))
+
+
 def without_title(text: str) -> str:
     """A document without its first heading, which its page prints itself."""
     first, _, rest = text.partition("\n")

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from orchard.report.published import PublishedValue, read_published
@@ -16,7 +17,7 @@ class PlainTable:
     header: list[str]
     rows: list[list[str]]
 
-    @property
+    @cached_property
     def numeric(self) -> list[bool]:
         return numeric_columns(self.rows) if self.rows else [False] * len(self.header)
 
