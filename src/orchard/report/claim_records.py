@@ -78,7 +78,9 @@ class Records:
             if key in operand.place or column in (None, row_column):
                 continue
             # A row that has no setting is the same in all of them; one that has another setting is not.
-            lines = [line for line in lines if line[column] == ""] or self._those(lines, column, wanted)
+            anywhere = [line for line in lines if line[column] == ""]
+            exactly = [line for line in lines if same(line[column], wanted)]
+            lines = exactly or anywhere or self._those(lines, column, wanted)
         if SOURCE in self.header:
             best = next(source for source in OURS if any(line[SOURCE] == source for line in lines))
             lines = [line for line in lines if line[SOURCE] == best]

@@ -3,7 +3,7 @@
 An operand that names a row of the artefact and a metric of its runs is measured by them; every other one stands in the
 CSV file of the artefact (`orchard.report.claim_records`). A row may have several lines, one for every setting, and in
 figures for every `at`; a line is chosen by what the operand fixes, and then by the place. A row without settings is
-the same in all of them, and so is one that stands alone beside the settings (`orchard.report.rows`): the oracle on clean
+the same in all of them, and so is one that stands alone beside them (`orchard.report.rows`), the oracle on clean
 labels. Any other row with one setting only must be named with it where the place has another.
 """
 

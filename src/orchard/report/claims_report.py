@@ -81,14 +81,14 @@ def for_terminal(judged: dict, width: int) -> str:
     """The same for a terminal of this width: the verdict and the claim, below them what was measured."""
     blocks = []
     for paper, own in by_paper(judged["claims"]).items():
-        blocks.append(f"{paper}, {counted(own)}")
+        blocks.append(fill(f"{paper}, {counted(own)}", width))
         for claim in own:
             text = [fill(f"{told_verdict(claim).upper()}  {claim['says']}", width, subsequent_indent="    ")]
             text += [_indented(f"{claim['id']} · {claim['where']}", width)]
             text += [_indented(line, width) for line in evidence(claim)]
             text += [_indented(f"published: {gaps}", width)] if (gaps := published_gaps(claim)) else []
             blocks.append("\n".join(text))
-    blocks.append(f"At the scale {judged['scale']}, {counted(judged['claims'])}")
+    blocks.append(fill(f"At the scale {judged['scale']}, {counted(judged['claims'])}", width))
     return "\n\n".join(blocks) + "\n"
 
 
