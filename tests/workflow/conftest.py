@@ -17,7 +17,7 @@ TABLES_OF_TIMES = (
     "labeltrees-beyond",
     "otseq2set-table7",
 )
-PARTS = ("Snakefile", "rules", "workflow_scripts", "config", "profiles", "environment.yml", "src")
+PARTS = ("Snakefile", "rules", "workflow_scripts", "config", "profiles", "environment.yml", "src", "docs", "README.md")
 
 
 @dataclass
@@ -39,21 +39,21 @@ class Checkout:
         return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=600)
 
     def jobs_to_run(self, *arguments, **options) -> dict[str, int]:
-        """What a dry run would do: {rule: number of jobs}, target rules without commands left out."""
+        """What a dry run would do: {rule: number of jobs}; left out are targets without commands, and the report on all."""
         done = self.snakemake("--dry-run", *arguments, **options)
         assert done.returncode == 0, done.stdout + done.stderr
         table = done.stdout.partition("Job stats:")[2].partition("total")[0].splitlines()[3:]
         counts = {name: int(count) for name, count in (line.split() for line in table if line.strip())}
-        return {name: count for name, count in counts.items() if name != "reproduce-all"}
+        return {name: count for name, count in counts.items() if name not in ("reproduce-all", "report")}
 
     def results(self) -> dict[str, bytes]:
-        """The content of every result, without logs, records, costs, timings and Snakemake's own time stamps."""
+        """The content of every result, without logs, records, the report on them, costs, timings and Snakemake's own time stamps."""
         folder = self.folder / "results"
         return {
             str(path.relative_to(folder)): path.read_bytes()
             for path in sorted(folder.rglob("*"))
             if path.is_file()
-            and path.relative_to(folder).parts[0] not in ("logs", "benchmarks", "provenance")
+            and path.relative_to(folder).parts[0] not in ("logs", "benchmarks", "provenance", "report")
             and path.name not in ("cost.json", ".snakemake_timestamp")
             and path.stem not in TABLES_OF_TIMES
         }

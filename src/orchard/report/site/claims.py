@@ -20,11 +20,12 @@ VERDICTS = (
     Verdict("inconclusive", "inconclusive", "≈"),
     Verdict(NOT_RUN, "not-run", "–"),
 )
+SIMULATED = Verdict("simulated", "by-simulated-data", "◇")  # on a data set that decides nothing
 
 
 def verdict(key: str) -> Verdict:
     """An unknown one is shown as it is, rather than not at all."""
-    return next((one for one in VERDICTS if one.key == key), Verdict(key, "unknown", "?"))
+    return next((one for one in (*VERDICTS, SIMULATED) if one.key == key), Verdict(key, "unknown", "?"))
 
 
 def counts(claims: list[dict]) -> dict[str, int]:
