@@ -39,7 +39,7 @@ class Checkout:
         return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=600)
 
     def jobs_to_run(self, *arguments, **options) -> dict[str, int]:
-        """What a dry run would do: {rule: number of jobs}; left out are targets without commands, and the report on all."""
+        """What a dry run would do: {rule: number of jobs}, without targets that have no command, and the report."""
         done = self.snakemake("--dry-run", *arguments, **options)
         assert done.returncode == 0, done.stdout + done.stderr
         table = done.stdout.partition("Job stats:")[2].partition("total")[0].splitlines()[3:]
@@ -47,7 +47,7 @@ class Checkout:
         return {name: count for name, count in counts.items() if name not in ("reproduce-all", "report")}
 
     def results(self) -> dict[str, bytes]:
-        """The content of every result, without logs, records, the report on them, costs, timings and Snakemake's own time stamps."""
+        """The content of every result, without logs, records, the report, costs, timings and Snakemake's time stamps."""
         folder = self.folder / "results"
         return {
             str(path.relative_to(folder)): path.read_bytes()
