@@ -47,7 +47,7 @@ class Checkout:
         return {name: count for name, count in counts.items() if name not in ("reproduce-all", "report")}
 
     def results(self) -> dict[str, bytes]:
-        """The content of every result, without logs, records, the report, costs, timings and Snakemake's time stamps."""
+        """The content of every result, without logs, records, report, costs, timings and Snakemake's time stamps."""
         folder = self.folder / "results"
         return {
             str(path.relative_to(folder)): path.read_bytes()

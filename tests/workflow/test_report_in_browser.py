@@ -1,4 +1,4 @@
-"""The report of the smoke scale in a real browser: on a phone, in the dark, on paper, by keyboard, without JavaScript."""
+"""The report in a real browser: on a phone, in the dark, on paper, by keyboard, without JavaScript."""
 
 import base64
 import shutil
