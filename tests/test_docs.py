@@ -108,17 +108,17 @@ def test_the_guides_have_examples():
     assert len(EXAMPLES) >= 3
 
 
-def test_every_artefact_is_named_in_the_readme():
-    readme = (ROOT / "README.md").read_text()
+def test_every_artefact_is_named_in_the_catalogue():
+    catalogue = (ROOT / "docs/catalogue.md").read_text()
     for path in ROOT.glob("config/papers/*/artefacts.yaml"):
         for artefact in load_yaml(path):
-            assert f"`{path.parent.name}-{artefact}`" in readme
+            assert f"`{path.parent.name}-{artefact}`" in catalogue
 
 
-def test_the_methods_of_the_readme_are_those_of_the_configuration():
+def test_the_methods_of_the_catalogue_are_those_of_the_configuration():
     """A name that starts with a hyphen stands for methods with this ending. One of your own need not be there."""
     methods = {path.stem for path in ROOT.glob("config/methods/*.yaml")}
-    section = (ROOT / "README.md").read_text().split("\n## Methods\n")[1].split("\n## ")[0]
+    section = (ROOT / "docs/catalogue.md").read_text().split("\n## Methods\n")[1].split("\n## ")[0]
     rows = [row for row in section.splitlines() if row.startswith("| `")]
     names = {one for row in rows for name in re.findall(r"`([a-z0-9+-]+)(?:@.*?)?`", row) for one in name.split("+")}
     endings = tuple(name for name in names if name.startswith("-"))
