@@ -34,6 +34,12 @@ def counts(claims: list[dict]) -> dict[str, int]:
     return {one.key: counted.pop(one.key, 0) for one in VERDICTS} | dict(counted)
 
 
+def decided_first(claims: list[dict]) -> list[dict]:
+    """By verdict, and as they were otherwise."""
+    order = [one.key for one in VERDICTS]
+    return sorted(claims, key=lambda claim: order.index(claim["verdict"]) if claim["verdict"] in order else len(order))
+
+
 def of_paper(claims: list[dict], paper: str) -> list[dict]:
     return [claim for claim in claims if claim["paper"] == paper]
 

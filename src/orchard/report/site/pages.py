@@ -82,7 +82,7 @@ class Report:
         return Page(paper.page, "paper.html", paper.short, simulated, context)
 
     def _claims(self) -> Page:
-        judged = self.sources.claims
+        judged = claims.decided_first(self.sources.claims)
         simulated = any(map(claims.touches_simulated, judged))
         return Page("claims.html", "claims.html", "Claims", simulated, {"judged": judged})
 

@@ -1,6 +1,7 @@
 """Markdown as HTML: wide tables in boxes that scroll, deviations (D12) as links, nothing of it trusted."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -10,6 +11,8 @@ from markupsafe import Markup
 
 SHORT_CELL, LONG_CELL = 34, 120  # letters: what stands on one line, and what wants a wide column
 SOURCES = ("published", "measured", "simulated", "counted")
+BADGE = '<span class="badge simulated">simulated</span>'
+_SIMULATED_SET = re.compile(r"[a-z0-9.-]+-sim(-[a-z0-9]+)?")
 _DEVIATION = re.compile(r"\bD\d+\b")
 _DEFINED = re.compile(r"(D\d+)\.\s*(.*)")
 _EXTERNAL = re.compile(r"https?://")
@@ -79,7 +82,6 @@ def ids_in(text: str) -> list[str]:
 
 def _mark_tables(tokens: list[Token], label: str) -> None:
     """Every table gets its box; a row whose source is told gets a class of it, and simulated data its badge."""
-    depth = 0  # inside a body
     for index in range(len(tokens) - 1, -1, -1):
         token = tokens[index]
         if token.type == "table_open":
@@ -88,22 +90,41 @@ def _mark_tables(tokens: list[Token], label: str) -> None:
             tokens.insert(index, _html(box))
         elif token.type == "table_close":
             tokens.insert(index + 1, _html("</div>"))
-    row = cell = None
     for token in tokens:
-        depth += token.nesting if token.type in ("tbody_open", "tbody_close") else 0
-        if token.type == "tr_open":
-            row = token
-        elif token.type == "th_open":
+        if token.type == "th_open":
             token.attrSet("scope", "col")
-        elif token.type == "td_open":
-            cell = token
-        elif token.type == "inline" and depth:
-            if not SHORT_CELL < len(token.content) <= LONG_CELL:
-                cell.attrSet("class", "short" if len(token.content) <= SHORT_CELL else "long")
-            if token.content in SOURCES:
-                row.attrSet("class", f"source-{token.content}")
-            if token.content == "simulated":
-                token.children = [_html('<span class="badge simulated">simulated</span>')]
+    for row in _body_rows(tokens):
+        _mark_row(row)
+
+
+def _body_rows(tokens: list[Token]) -> Iterator[list[Token]]:
+    """The tokens of every row below a header."""
+    row, inside = [], False
+    for token in tokens:
+        if token.type in ("tbody_open", "tbody_close"):
+            inside = token.type == "tbody_open"
+        elif inside:
+            row.append(token)
+            if token.type == "tr_close":
+                yield row
+                row = []
+
+
+def _mark_row(row: list[Token]) -> None:
+    cells = [(row[index - 1], token) for index, token in enumerate(row) if token.type == "inline"]
+    for opening, cell in cells:
+        if not SHORT_CELL < len(cell.content) <= LONG_CELL:
+            opening.attrSet("class", "short" if len(cell.content) <= SHORT_CELL else "long")
+    told = [cell.content for _, cell in cells]
+    sources = [text for text in told if text in SOURCES]
+    simulated = any(map(_SIMULATED_SET.fullmatch, told)) or "simulated" in sources
+    if simulated or sources:
+        row[0].attrSet("class", f"source-{'simulated' if simulated else sources[0]}")
+    for _, cell in cells:
+        if cell.content == "simulated":
+            cell.children = [_html(BADGE)]
+        elif _SIMULATED_SET.fullmatch(cell.content) and "simulated" not in sources:
+            cell.children = [*(cell.children or []), _html(f" {BADGE}")]
 
 
 def _name_definitions(tokens: list[Token]) -> None:
