@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from orchard.files import write_json, write_text
+from orchard.files import read_json, write_json, write_text
 from orchard.job_records import hashes
 from orchard.report.site.build import build_site
 from orchard.report.site.prose import Links, render
@@ -264,6 +264,24 @@ def test_claims_stand_with_their_artefact_and_verdicts_are_words(report):
     assert page(report, "claims.html").select_one("tr[data-verdict='not run'] code").text == "x"
 
 
+def test_claims_that_were_decided_come_first(report):
+    rows = page(report, "claims.html").select("tbody tr[data-verdict]")
+    assert [row["data-verdict"] for row in rows] == ["reproduced", "not run"]
+
+
+@pytest.mark.parametrize("about", [{"simulated": True}, {"dataset": "simulated, as in the paper"}])
+def test_a_claim_about_simulated_data_bears_the_badge(project, about):
+    """The simulations that a paper makes itself decide, and are simulations all the same."""
+    path = project / "results/artefacts/smoke/claims.json"
+    judged = read_json(path)
+    judged["claims"][0]["on"][0] |= about
+    write_json(path, judged)
+    report = build(project)
+    assert page(report, "claims.html").select("aside.banner")
+    assert page(report, "claims.html").select("tbody .badge.simulated")
+    assert page(report, "eagle.html").select("#claim-ahead li .badge.simulated")
+
+
 def test_a_report_without_claims_says_how_to_get_them(project):
     (project / "results/artefacts/smoke/claims.json").unlink()
     assert "snakemake claims --config scale=smoke" in text_of(page(build(project), "index.html"))
@@ -348,6 +366,13 @@ def test_markdown_links_lead_into_the_report_or_nowhere():
     assert "there" in html and "engine.md" not in html
     assert '<a href="https://example.org">out</a>' in html
     assert "<b>" not in render("<b>bold</b>", links)
+
+
+def test_simulated_sets_are_marked_in_tables_of_documents():
+    """The benchmark's have no column that says where a number comes from; a name within a sentence is left alone."""
+    html = render("| data | s |\n| --- | --- |\n| wiki-sim | 1 |\n| wiki | 2 |\n| see wiki-sim | 3 |\n")
+    assert html.count("badge simulated") == 1
+    assert html.count('class="source-simulated"') == 1
 
 
 @pytest.mark.parametrize(

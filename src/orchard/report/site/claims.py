@@ -3,6 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass
 
+from orchard.report.claim_sources import AS_IN_THE_PAPER
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -69,8 +71,13 @@ def places(claim: dict) -> list[tuple[str, dict]]:
     return [(one["dataset"], place) for one in judged_on(claim) for place in one.get("places") or []]
 
 
+def is_simulated(one: dict) -> bool:
+    """Of a data set that a claim was judged on; the simulations of a paper, which we repeat, are no data set."""
+    return bool(one.get("simulated")) or one["dataset"] == AS_IN_THE_PAPER
+
+
 def touches_simulated(claim: dict) -> bool:
-    return any(one.get("simulated") for one in judged_on(claim))
+    return any(map(is_simulated, judged_on(claim)))
 
 
 def anchor(claim: dict) -> str:
