@@ -58,9 +58,9 @@ def claim_sources():
 CLAIM_SOURCES = claim_sources()
 
 
-def claim_inputs():
-    """Every file that a verdict depends on, once."""
-    sources = [source for artefacts in CLAIM_SOURCES.values() for source in artefacts.values()]
+def claim_inputs(papers=PAPERS):
+    """Every file that a verdict on these papers depends on, once."""
+    sources = [source for paper in papers for source in CLAIM_SOURCES[paper].values()]
     paths = [
         path
         for source in sources
@@ -70,7 +70,7 @@ def claim_inputs():
     return list(dict.fromkeys(paths))
 
 
-def judging():
+def judging(papers=PAPERS):
     """All that a verdict depends on beside files: an edited claim is judged anew, an edited comment is not."""
     named = {name for claims in CLAIMS.values() for claim in claims for name in claim.datasets}
     shown = {
@@ -78,8 +78,8 @@ def judging():
     }
     return {
         "scale": SCALE,
-        "claims": {paper: {claim.id: claim.entry for claim in claims} for paper, claims in CLAIMS.items()},
-        "sources": CLAIM_SOURCES,
+        "claims": {paper: {claim.id: claim.entry for claim in CLAIMS[paper]} for paper in papers},
+        "sources": {paper: CLAIM_SOURCES[paper] for paper in papers},
         "metrics": sorted(SCORE_METRICS),
         "registry": {name: registered(name) for name in sorted(named | shown) if name in DATASETS},
     }
@@ -172,3 +172,26 @@ rule:
         readme=edition_of_readme(),
     script:
         "../workflow_scripts/report.py"
+
+
+for paper in PAPERS:
+
+    rule:
+        """Write one paper's part of RESULTS.md: everything published and measured, and every claim, judged."""
+        name:
+            f"{paper}-results"
+        input:
+            artefacts=artefact_files(paper),
+            claims=claim_inputs([paper]),
+        log:
+            f"{LOG_FOLDER}/{paper}-results.log",
+        localrule: True
+        conda:
+            "../environment.yml"
+        params:
+            paper=paper,
+            artefacts=ARTEFACTS[paper],
+            folder=ARTEFACT_FOLDER,
+            judging=judging([paper]),
+        script:
+            "../workflow_scripts/results.py"

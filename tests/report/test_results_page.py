@@ -11,6 +11,8 @@ RECORD = {
     "edited": False,
     "started": "2026-11-18T10:00:00+00:00",
     "cpu_seconds": 5400.0,
+    "seconds": 2700.0,
+    "versions": {},
     "machine": {"processor": "Some CPU", "architecture": "x86_64", "cores": 2, "memory_gb": 23.4},
 }
 
@@ -33,19 +35,19 @@ ARTEFACTS = {
 
 
 def part_of(folder, records=(RECORD,)):
-    return results_part("eagle", "EAGLE", ARTEFACTS, folder, "# Claims\n\n| claim |\n", list(records))
+    return results_part("eagle", "EAGLE", ARTEFACTS, folder, "| claim |\n", list(records))
 
 
 def test_a_part_tells_commit_machine_time_and_command(folder):
     part = part_of(folder)
-    assert "commit 0123456789" in part
-    assert "Some CPU, 2 cores, 23 GB" in part
-    assert "1 jobs, 1.5 hours of processor time" in part
+    assert "commit 0123456789ab;" in part
+    assert "Some CPU, 2 cores, 23.4 GB" in part
+    assert "1 jobs, 1.5 hours of processor time between 2026-11-18 10:00 UTC and 2026-11-18 10:45 UTC" in part
     assert "`snakemake eagle-table2 --config scale=laptop`" in part
 
 
 def test_edited_code_is_told(folder):
-    assert "0123456789 (edited)" in part_of(folder, [RECORD, RECORD | {"edited": True}])
+    assert "0123456789ab, edited since" in part_of(folder, [RECORD, RECORD | {"edited": True}])
 
 
 def test_long_tables_and_figures_are_folded_and_short_ones_are_not(folder):

@@ -64,12 +64,17 @@ def markdown(judged: dict) -> str:
     claims = judged["claims"]
     lines = [f"# What the papers claim, judged at the scale `{judged['scale']}`", "", f"{counted(claims)}.", "", RULE]
     for paper, own in by_paper(claims).items():
-        lines += ["", f"## {paper}", "", f"{counted(own)}.", ""]
-        lines += _row(["claim", "where", "verdict", "measured", "published"]), "|---|---|---|---|---|"
-        for claim in own:
-            cells = [claim["says"], claim["where"], f"**{told_verdict(claim)}**", "; ".join(evidence(claim))]
-            lines.append(_row([*cells, published_gaps(claim)]))
+        lines += ["", f"## {paper}", "", f"{counted(own)}.", "", markdown_table(own)]
     return "\n".join(lines) + "\n"
+
+
+def markdown_table(claims: list[dict]) -> str:
+    """A line per claim."""
+    lines = [_row(["claim", "where", "verdict", "measured", "published"]), "|---|---|---|---|---|"]
+    for claim in claims:
+        cells = [claim["says"], claim["where"], f"**{told_verdict(claim)}**", "; ".join(evidence(claim))]
+        lines.append(_row([*cells, published_gaps(claim)]))
+    return "\n".join(lines)
 
 
 def _row(cells: list[str]) -> str:

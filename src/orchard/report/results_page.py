@@ -6,10 +6,10 @@ A part names its commit, its machine and its time, and stays as it is until that
 import csv
 import re
 from collections.abc import Iterable
-from datetime import datetime
 from pathlib import Path
 
 from orchard.files import write_text
+from orchard.report.site.records import Effort, effort_of
 
 LONG = 30  # lines; longer tables are folded
 TOO_LONG = 400  # lines; of longer figures the numbers stay in their CSV file
@@ -43,14 +43,14 @@ def _mark(paper: str) -> str:
     return f"<!-- part: {paper} -->"
 
 
-def results_part(paper: str, title: str, artefacts: dict, folder, claims_md: str, records: list[dict]) -> str:
+def results_part(paper: str, title: str, artefacts: dict, folder, claims: str, records: list[dict]) -> str:
     """The part of one paper.
 
-    artefacts : its entry of config/papers.  folder : where they were rendered.  claims_md : its claims, judged, as
+    artefacts : its entry of config/papers.  folder : where they were rendered.  claims : its claims, judged, as
     Markdown.  records : of all jobs that were done for it (`orchard.job_records`).
     """
     scale = Path(folder).name
-    pieces = [f"## {title}", run_told(paper, scale, records), "### Claims", without_title(claims_md)]
+    pieces = [f"## {title}", run_told(paper, scale, effort_of(records)), "### Claims", claims.strip()]
     for name, artefact in artefacts.items():
         command = f"`snakemake {paper}-{name} --config scale={scale}`"
         shown = _table(folder, f"{paper}-{name}") if artefact["kind"] == "table" else _figure(folder, paper, name)
@@ -58,29 +58,13 @@ def results_part(paper: str, title: str, artefacts: dict, folder, claims_md: str
     return "\n\n".join(pieces) + "\n"
 
 
-def run_told(paper: str, scale: str, records: list[dict]) -> str:
+def run_told(paper: str, scale: str, effort: Effort) -> str:
     """By which commits, on which machines and in what time the jobs were done."""
-    commits = sorted({_commit(record) for record in records})
-    machines = sorted({_machine(record["machine"]) for record in records})
-    started = sorted(record["started"] for record in records)
-    hours = sum(record["cpu_seconds"] for record in records) / 3600
     return (
-        f"`snakemake {paper}-results --config scale={scale}`: {len(records)} jobs, {hours:.1f} hours of processor "
-        f"time, begun between {_minute(started[0])} and {_minute(started[-1])} (UTC), by commit {', '.join(commits)}, "
-        f"on {'; '.join(machines)}."
+        f"`snakemake {paper}-results --config scale={scale}`: {effort.jobs} jobs, {effort.cpu_seconds / 3600:.1f} "
+        f"hours of processor time between {effort.started} and {effort.ended}; commit {'; '.join(effort.commits)}; "
+        f"{'; '.join(effort.machines)}."
     )
-
-
-def _commit(record: dict) -> str:
-    return (record["commit"] or "unknown")[:10] + (" (edited)" if record["edited"] else "")
-
-
-def _machine(machine: dict) -> str:
-    return f"{machine['processor'] or machine['architecture']}, {machine['cores']} cores, {machine['memory_gb']:.0f} GB"
-
-
-def _minute(moment: str) -> str:
-    return datetime.fromisoformat(moment).strftime("%Y-%m-%d %H:%M")
 
 
 def without_title(markdown: str) -> str:

@@ -1,0 +1,21 @@
+"""Write one paper's part of RESULTS.md."""
+
+from orchard.jobs import job
+
+with job(snakemake) as log:
+    from pathlib import Path
+
+    from orchard.report.claim_files import judge_all
+    from orchard.report.claims_report import RULE, counted, markdown_table
+    from orchard.report.results_page import results_part, update_results
+    from orchard.report.site.papers import PAPERS
+    from orchard.report.site.records import Records
+
+    given = snakemake.params
+    claims = judge_all(**given.judging)["claims"]
+    told = f"{counted(claims)}. {RULE}\n\n{markdown_table(claims)}"
+    records = Records(Path()).behind(map(str, snakemake.input))
+    titles = {paper.key: f"{paper.title} ({paper.venue})" for paper in PAPERS}
+    part = results_part(given.paper, titles[given.paper], given.artefacts, given.folder, told, records)
+    update_results("RESULTS.md", given.paper, part, titles)
+    log.info("RESULTS.md has a new part on %s: %s", given.paper, counted(claims))
