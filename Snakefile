@@ -10,6 +10,7 @@ include: "rules/disentangle.smk"
 include: "rules/labeltrees.smk"
 include: "rules/otseq2set.smk"
 include: "rules/report.smk"
+include: "rules/crate.smk"
 
 
 onstart:
