@@ -50,14 +50,17 @@ SOURCES = (
     "pyproject.toml",
     "requirements*.txt",
     "rules/**/*",
-    "src/orchard/**/*.py",
+    "src/orchard/**/*",
     "workflow_scripts/*.py",
 )
 DATA_FOLDERS = tuple(f"results/{name}/" for name in ("raw", "data", "word-vectors"))
 ARTEFACTS = "results/artefacts"
 FORMATS = {
     ".cff": "application/yaml",
+    ".css": "text/css",
     ".csv": "text/csv",
+    ".html": "text/html",
+    ".js": "text/javascript",
     ".json": "application/json",
     ".md": "text/markdown",
     ".png": "image/png",
