@@ -20,6 +20,6 @@ with job(snakemake, threads=1) as log:
         steppers += steppers_of(method["method"], estimator)
     steps = measure_steps(dataset, steppers, load_word_vectors(vectors) if vectors else None, snakemake.params.steps)
     about = {"dataset": snakemake.wildcards.dataset, "simulated": dataset.stats["simulated"], "load_average": load}
-    write_json(snakemake.output.cost, about | {"steps": steps} | surroundings(1, "torch"))
+    write_json(snakemake.output.cost, about | {"steps": steps} | surroundings(1))
     for one in steps:
         log.info("%s, loss %s: %.1f ms a step", one["method"], one["loss"], one["step_ms"])
