@@ -200,30 +200,6 @@ rule:
 
 
 rule:
-    """What the paper says of its curves, judged (labeltrees, section 5.1)."""
-    name:
-        "labeltrees-claims"
-    input:
-        scores=measured_scores("labeltrees", "claims"),
-    output:
-        **artefact_outputs("labeltrees", "claims"),
-    log:
-        f"{LOG_FOLDER}/labeltrees-claims.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/labeltrees-claims.tsv"
-    conda:
-        "../environment.yml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-    params:
-        code=code_of("tradeoff_claims.py"),
-        artefact=artefact_part("labeltrees", "claims", "title", "rows", "notes"),
-    script:
-        "../workflow_scripts/tradeoff_claims.py"
-
-
-rule:
     """Expected depth and precision of fastText with interpolated trees (labeltrees, Figure 4)."""
     name:
         "labeltrees-fig4"

@@ -53,7 +53,6 @@ ARTEFACTS = {
     "labeltrees-fig3": "figure",
     "labeltrees-schemes": "table",
     "labeltrees-mixture": "figure",
-    "labeltrees-claims": "table",
     "labeltrees-fig4": "figure",
     "labeltrees-fig5": "figure",
     "labeltrees-fig6": "figure",
@@ -256,8 +255,7 @@ BY_SCORES = ("disentangle-table2", "disentangle-table5", "disentangle-costs")  #
 TRADEOFFS = dict.fromkeys((f"labeltrees-{name}" for name in ("fig2", "fig3", "fig4", "fig5", "mixture", "overlap")), 1)
 LATENCY = {"latency": 1, "labeltrees-beyond": 1, "labeltrees-latency": 1}
 OF_CURVES = TRADEOFFS | {"labeltrees-beyond": 1}
-CLAIMS = {"labeltrees-claims": 1}
-SHOWN_BY_RUNS = ("eagle-table1", *OF_SCORES, *OF_DECREMENTS, *OF_FIGURES, *TRADEOFFS, *CLAIMS)
+SHOWN_BY_RUNS = ("eagle-table1", *OF_SCORES, *OF_DECREMENTS, *OF_FIGURES, *TRADEOFFS)
 OF_RUNS = {name: 1 for name in SHOWN_BY_RUNS if name not in NOT_OF_RUNS}
 STATISTICS_TABLES = (
     "eagle-table1",
@@ -304,7 +302,6 @@ COUNTED = {"count_parameters": 1, "otseq2set-table7": 1}
         ("src/orchard/report/decrement.py", OF_DECREMENTS),
         ("src/orchard/report/overlap_figures.py", OF_FIGURES),
         ("src/orchard/report/tradeoff_figures.py", OF_CURVES),
-        ("src/orchard/report/tradeoff_claims.py", CLAIMS),
         (
             "src/orchard/report/rows.py",
             OF_STATISTICS | OF_RUNS | OF_SCORES | OF_CURVES | dict.fromkeys((*BY_SCORES, *OF_NETWORKS, *OF_WRITERS), 1),
