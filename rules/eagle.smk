@@ -335,7 +335,7 @@ rule:
         mem_mb=1000,
     params:
         code=code_of("scores_table.py"),
-        artefact=artefact_part("eagle", "table3", "title", "metrics", "rows", "order", "notes"),
+        artefact=artefact_part("eagle", "table3", "title", "metrics", "rows", "notes"),
     script:
         "../workflow_scripts/scores_table.py"
 

@@ -112,7 +112,7 @@ rule:
         mem_mb=1000,
     params:
         code=code_of("scores_table.py"),
-        artefact=artefact_part("otseq2set", "table3", "title", "metrics", "rows", "order", "order_metric", "notes"),
+        artefact=artefact_part("otseq2set", "table3", "title", "metrics", "rows", "notes"),
     script:
         "../workflow_scripts/scores_table.py"
 

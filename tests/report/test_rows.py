@@ -200,19 +200,11 @@ def test_the_schema_knows_what_settings_and_artefacts_may_say():
         "rows": [{"row": "A", "method": "a"}, {"row": "B", "method": "b"}],
         "settings": [setting],
         "seeds": MANY,
-        "order": ["A", "B"],
-        "order_metric": "accuracy",
         "chance": 10,
     }
     check({"one": artefact}, schema, "artefacts.yaml")
     with pytest.raises(ConfigError, match="seeds"):
         check({"one": artefact | {"settings": [setting | {"seeds": {"smoke": [0]}}]}}, schema, "artefacts.yaml")
-    check({"one": artefact | {"order": [["A", "B"], ["B", "A"]]}}, schema, "artefacts.yaml")
-    for order in (["A"], [], [["A", "B"], ["A"]], [["A", "B"], "A"]):
-        with pytest.raises(ConfigError, match=r"one\.order"):
-            check({"one": artefact | {"order": order}}, schema, "artefacts.yaml")
-    with pytest.raises(ConfigError, match="order"):  # a metric of what?
-        check({"one": {key: artefact[key] for key in artefact if key != "order"}}, schema, "artefacts.yaml")
     for key, value in {"per_line": 2, "not_run": "why"}.items():
         with pytest.raises(ConfigError, match=key):  # one row for a file, and rows say it
             check({"one": artefact | {key: value}}, schema, "artefacts.yaml")

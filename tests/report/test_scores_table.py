@@ -3,7 +3,6 @@
 import pytest
 
 from orchard.errors import ConfigError
-from orchard.report.differences import Difference
 from orchard.report.rows import resolve_rows, without
 from orchard.report.scores_table import scores_table
 from orchard.report.tables import write_table
@@ -247,88 +246,3 @@ def test_what_a_whole_setting_is_not_run_on_is_told_once(crossed):
     part["rows"] = [part["rows"][0] | {"not_run_on": {"small": "too large"}}, part["rows"][1]]
     notes = scores_table(part | {"rows": resolve_rows(part, "laptop", ["small"])}, CROSSED_SCORES, crossed).notes
     assert [note for note in notes if "no groups" in note] == ["Not run: EAGLE (R-4) on small: no groups."]
-
-
-def ordered(*gaps, order=("EAGLE", "Baseline"), published=None, metrics=("P@1",), **changes):
-    """The lines of the note about the order, for runs of EAGLE that are so much better than those of the baseline."""
-    runs = []
-    for seed, gap in enumerate(gaps):
-        for method, precision in (("tree", 50.0 + 10 * seed), ("eagle", 50.0 + 10 * seed + gap)):
-            runs.append(score("small", precision, seed, method, "aggregated/random-4") | changes)
-    part = CROSSED | {"rows": resolve_rows(CROSSED, "demo", ["small"]), "order": list(order), "metrics": list(metrics)}
-    notes = [note for note in scores_table(part, runs, published).notes if "The paper's order" in note]
-    return notes[0].splitlines() if notes else []
-
-
-@pytest.mark.parametrize(
-    ("gaps", "told"),
-    [
-        ((2.0, 3.0, 4.0), "+3.00 ± 1.00 (3 seeds): holds"),
-        ((1.0, 2.0, 3.0), "+2.00 ± 1.00 (3 seeds): inconclusive"),  # 4.303 standard errors: 2.48
-        ((-1.0, -2.0, -3.0), "−2.00 ± 1.00 (3 seeds): inconclusive"),
-        ((-2.0, -3.0, -4.0), "−3.00 ± 1.00 (3 seeds): does not hold"),
-        ((0.0, 2.0, 0.0, 2.0, 1.0, 2.0), "+1.17 ± 0.98 (6 seeds): holds"),  # 2.571 standard errors: 1.03
-        ((4.0,), "+4.00 (1 seed): one seed, no verdict"),
-    ],
-)
-def test_an_order_is_judged_by_differences_seed_by_seed(gaps, told):
-    """Seeds lie ten points apart, which says nothing against an order that every one of them has."""
-    rule, _, *verdicts = ordered(*gaps)
-    assert verdicts == [f"- EAGLE − Baseline on small, R-4: {told}"]
-    assert "best first: EAGLE, Baseline" in rule and "± their standard deviation" in rule
-    assert "above 0 (two-sided 95 % confidence, t distribution)" in rule
-
-
-def test_margins_are_those_of_the_t_distribution():
-    """Quantiles of a printed table: 12.706 for one degree of freedom, 2.776 for four."""
-    assert Difference(1.0, 1.0, 2).margin == pytest.approx(12.706 / 2**0.5, rel=1e-4)
-    assert Difference(1.0, 3.0, 5).margin == pytest.approx(3 * 2.776 / 5**0.5, rel=1e-3)
-
-
-@pytest.mark.parametrize(("value", "told"), [("81.5", "3 seeds; published −1.25"), ("O", "3 seeds"), (None, "3 seeds")])
-def test_an_order_is_told_with_the_published_difference_if_both_are_printed(tmp_path, value, told):
-    path = tmp_path / "published.csv"
-    lines = ["small,R-4,Baseline,P@1,82.75,", "small,R-6,EAGLE,P@1,99,", "other,R-4,EAGLE,P@1,99,"]
-    lines += [f"small,R-4,EAGLE,P@1,{value},"] if value else []
-    path.write_text("\n".join(["dataset,setting,method,metric,value,note", *lines, ""]), encoding="utf-8")
-    assert ordered(2.0, 3.0, 4.0, published=path)[2:] == [
-        f"- EAGLE − Baseline on small, R-4: +3.00 ± 1.00 ({told}): holds"
-    ]
-
-
-def test_an_order_is_judged_on_real_data_and_in_the_first_metric():
-    assert ordered(1.0, 2.0, simulated=True) == []
-    rule, _, verdict = ordered(1.0, 2.0, metrics=("PSP@1", "P@1"))
-    assert "Differences in PSP@1 are" in rule and ": +0.00 ± 0.00 (2 seeds)" in verdict
-    with pytest.raises(ConfigError, match="order: the artefact has no row Eagle"):
-        ordered(1.0, order=("Eagle", "Baseline"))
-
-
-def test_several_orders_are_judged_in_the_metric_that_is_named():
-    """A row may stand in several orders, first or last."""
-    rows = [{"row": name, "method": name} for name in "ABC"]
-    runs = [score("small", 50.0 + number, seed, name) for number, name in enumerate("CBA") for seed in (0, 1)]
-    artefact = {"title": "", "metrics": ["PSP@1", "P@1"], "rows": rows, "order": [["A", "B"], ["C", "A"]]}
-    rule, _, *verdicts = scores_table(artefact | {"order_metric": "P@1"}, runs).notes[-1].splitlines()
-    assert rule.startswith("The paper's orders, best first: A, B; C, A. Differences in P@1 are")
-    assert "One 'holds'" in rule
-    assert verdicts == [
-        "- A − B on small: +1.00 ± 0.00 (2 seeds): holds",
-        "- C − A on small: −2.00 ± 0.00 (2 seeds): does not hold",
-    ]
-    assert "Differences in PSP@1 are" in scores_table(artefact, runs).notes[-1]
-    with pytest.raises(ConfigError, match=r"order_metric: the artefact has no metric F1 \(its metrics: PSP@1, P@1\)"):
-        scores_table(artefact | {"order_metric": "F1"}, runs)
-    with pytest.raises(ConfigError, match="order: the artefact has no row D, E"):
-        scores_table(artefact | {"order": [["A", "E"], ["D", "A"]]}, runs)
-
-
-def test_only_neighbours_in_an_order_are_judged_and_seeds_that_both_have():
-    rows = [{"row": name, "method": name} for name in "ABC"]
-    runs = [score("small", 50.0, seed, name) for name in "ABC" for seed in (0, 1)]
-    runs.append(score("small", 90.0, 2, "A"))
-    artefact = {"title": "", "metrics": ["P@1"], "rows": rows, "order": ["A", "B", "C"]}
-    assert scores_table(artefact, runs).notes[-1].splitlines()[2:] == [
-        "- A − B on small: +0.00 ± 0.00 (2 seeds): inconclusive",
-        "- B − C on small: +0.00 ± 0.00 (2 seeds): inconclusive",
-    ]

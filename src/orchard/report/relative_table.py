@@ -61,7 +61,7 @@ class Comparison:
 
     @property
     def gap(self) -> Difference | None:
-        return Difference.between([(self.one.by_seed, self.other.by_seed)], self.metric)
+        return Difference.between(self.one.by_seed, self.other.by_seed, self.metric)
 
     @property
     def ahead(self) -> str:

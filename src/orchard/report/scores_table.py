@@ -2,14 +2,12 @@
 
 An artefact of this kind has `metrics` (its columns), and one of `rows` for every line of the paper, which `row` and
 `setting` name as printed (`method` and `setting` of the published CSV file). `orchard.report.rows` tells the rest.
-Its `order`, if it has one, is judged by our runs, in its `order_metric` (`orchard.report.differences`).
 A table that goes beyond the paper has nothing published, but may `compare` one of its rows with the best of others.
 """
 
 from itertools import combinations
 
 from orchard.errors import ConfigError
-from orchard.report.differences import claimed_order
 from orchard.report.published import PublishedValue, read_published
 from orchard.report.rows import run_of
 from orchard.report.scores import (
@@ -72,7 +70,6 @@ def scores_table(artefact: dict, scores: list[dict], published_csv=None) -> Tabl
         *([OVERSIZED_NOTE] if any(OVERSIZED in row for row in table.rows) else []),
         *notes_on_runs(artefact["rows"], shown, in_paper, at_hand, scores),
         *order_note(both, metrics),
-        *claimed_order(artefact, at_hand, scores, published),
         *(compare_note(artefact["compare"], of_setting, metrics) if "compare" in artefact else []),
     ]
     return table
