@@ -9,6 +9,8 @@ include: "rules/eagle.smk"
 include: "rules/disentangle.smk"
 include: "rules/labeltrees.smk"
 include: "rules/otseq2set.smk"
+include: "rules/claims.smk"
+include: "rules/summaries.smk"
 include: "rules/report.smk"
 include: "rules/crate.smk"
 

@@ -16,6 +16,7 @@ with job(snakemake) as log:
     told = f"{counted(claims)}. {RULE}\n\n{markdown_table(claims)}"
     records = Records(Path()).behind(map(str, snakemake.input))
     titles = {paper.key: f"{paper.title} ({paper.venue})" for paper in PAPERS}
-    part = results_part(given.paper, titles[given.paper], given.artefacts, given.folder, told, records)
+    folder = Path(snakemake.input.artefacts[0]).parent
+    part = results_part(given.paper, titles[given.paper], given.artefacts, folder, told, records)
     update_results("RESULTS.md", given.paper, part, titles)
     log.info("RESULTS.md has a new part on %s: %s", given.paper, counted(claims))
