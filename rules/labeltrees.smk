@@ -19,8 +19,8 @@ rule latency:
     params:
         code=code_of("latency.py", ["orchard.linear.estimators"]),
         methods=methods_to_search,
-        queries=1000,
-        rows=5000,
+        queries=300 if SCALE in ("smoke", "demo") else 1000,
+        rows=2000 if SCALE in ("smoke", "demo") else 5000,
     script:
         "../workflow_scripts/latency.py"
 

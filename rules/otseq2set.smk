@@ -18,7 +18,7 @@ rule step_times:
     params:
         code=code_of("step_times.py", ["orchard.neural.seq2set.estimators"], NOT_FOR_STEPS),
         methods=methods_to_step,
-        steps=3 if SCALE == "smoke" else 30,
+        steps={"smoke": 3, "demo": 10}.get(SCALE, 30),
     script:
         "../workflow_scripts/step_times.py"
 
