@@ -661,7 +661,42 @@ def test_the_csv_has_a_line_for_every_claim_and_data_set(all_judged):
     assert lines[0]["published gap"] == 1.5 and lines[2]["reason"] == "The logs."
 
 
-def test_a_terminal_gets_lines_that_fit(all_judged):
-    text = for_terminal(all_judged(), 40)
+def told_claim(name, verdict, measured="", reason="", basis="paper's data", paper="toy"):
+    where = {"dataset": "small", "of_paper": True, "verdict": verdict, "measured": measured}
+    about = {"paper": paper, "id": name, "verdict": verdict, "basis": basis, "reason": reason}
+    return about | {"on": [where] if measured else []}
+
+
+def test_a_terminal_gets_a_table_with_what_was_decided_first():
+    """A line per claim: verdict, id, and what was measured without its places; reasons where it is not clear."""
+    claims = [
+        told_claim("logs", "not run", reason="The logs.", basis=None),
+        told_claim("unclear", "inconclusive", "+0.10 ± 0.20", "the interval contains the bound"),
+        told_claim("second", "reproduced", "training (s) +1.00 (worst of 2 places: R-10, P@1)", basis="other data"),
+        told_claim("third", "not reproduced", "P@1 −1.00 ± 0.10"),
+        told_claim("fourth", "reproduced", "P@1 +4.00 ± 0.10"),
+        told_claim("else", "reproduced", "P@1 +5.00 ± 0.10", paper="more"),
+    ]
+    text = for_terminal({"scale": "laptop", "claims": claims}, 120, "claims.md")
+    assert text.splitlines() == [
+        "toy, 5 claims: 2 reproduced, 1 not reproduced, 1 inconclusive, 1 not run",
+        "✓ reproduced*      second   small training (s) +1.00",
+        "✓ reproduced       fourth   small P@1 +4.00 ± 0.10",
+        "✗ not reproduced   third    small P@1 −1.00 ± 0.10",
+        "≈ inconclusive     unclear  small +0.10 ± 0.20; the interval contains the bound",
+        "– not run          logs     The logs.",
+        "",
+        "more, 1 claim: 1 reproduced, 0 not reproduced, 0 inconclusive, 0 not run",
+        "✓ reproduced       else  small P@1 +5.00 ± 0.10",
+        "",
+        "At the scale laptop, 6 claims: 3 reproduced, 1 not reproduced, 1 inconclusive, 1 not run",
+        "* by other real data than the paper's, none of which was run",
+        "In full: claims.md",
+    ]
+
+
+def test_a_narrow_terminal_gets_lines_that_fit(all_judged):
+    text = for_terminal(all_judged(), 40, "results/artefacts/laptop/claims.md")
     assert max(map(len, text.splitlines())) <= 40
-    assert "REPRODUCED  EAGLE | is ahead." in text and "NOT RUN" in text
+    assert "✓ reproduced       ahead  small P@1 +1.…" in text
+    assert "results/artefacts/laptop/claims.md" in text

@@ -1,8 +1,10 @@
 """The verdicts on the papers' claims for people (Markdown, the terminal) and for programs (CSV)."""
 
+import re
 from textwrap import fill
 
 from orchard.files import write_text
+from orchard.report.claim_slack import NOT_REPRODUCED, OPEN, REPRODUCED
 from orchard.report.claims import NOT_RUN, OTHER_DATA, OWN_DATA, SIMULATED, VERDICTS, told_number
 from orchard.report.tables import write_csv
 
@@ -10,6 +12,10 @@ CSV_HEADER = [
     *("paper", "claim", "verdict", "basis", "data set", "of the paper", "simulated"),
     *("verdict there", "seeds", "measured", "published gap", "reason"),
 ]
+SIGNS = {REPRODUCED: "✓", NOT_REPRODUCED: "✗", OPEN: "≈", NOT_RUN: "–"}
+ELSEWHERE = "*"  # marks a verdict by other data in the terminal
+VERDICT_WIDTH = max(map(len, SIGNS)) + 3  # with sign and mark
+_PLACES = re.compile(r" \((?:worst|best) of \d+ places: .*\)$")
 RULE = (
     "Measured: by how much the claim holds, over runs with the same seed, ± half the 95 % confidence interval of the "
     "mean (t distribution). Published: the same by the paper's numbers. A claim is judged by the paper's own data "
@@ -82,23 +88,47 @@ def _row(cells: list[str]) -> str:
     return f"| {' | '.join(escaped)} |"
 
 
-def for_terminal(judged: dict, width: int) -> str:
-    """The same for a terminal of this width: the verdict and the claim, below them what was measured."""
+def for_terminal(judged: dict, width: int, details: str) -> str:
+    """A table for a terminal of this width: per paper what was decided first, a line per claim, and the totals.
+
+    details : where all of it is told in full.
+    """
     blocks = []
     for paper, own in by_paper(judged["claims"]).items():
-        blocks.append(fill(f"{paper}, {counted(own)}", width))
-        for claim in own:
-            text = [fill(f"{told_verdict(claim).upper()}  {claim['says']}", width, subsequent_indent="    ")]
-            text += [_indented(f"{claim['id']} · {claim['where']}", width)]
-            text += [_indented(line, width) for line in evidence(claim)]
-            text += [_indented(f"published: {gaps}", width)] if (gaps := published_gaps(claim)) else []
-            blocks.append("\n".join(text))
-    blocks.append(fill(f"At the scale {judged['scale']}, {counted(judged['claims'])}", width))
+        ordered = sorted(own, key=lambda claim: VERDICTS.index(claim["verdict"]))
+        id_width = min(max(len(claim["id"]) for claim in own), 2 * width // 5)
+        lines = [_terminal_line(claim, id_width, width) for claim in ordered]
+        blocks.append("\n".join([_wrapped(f"{paper}, {counted(own)}", width), *lines]))
+    totals = [f"At the scale {judged['scale']}, {counted(judged['claims'])}"]
+    if any(claim["basis"] == OTHER_DATA for claim in judged["claims"]):
+        totals.append(f"{ELSEWHERE} by other real data than the paper's, none of which was run")
+    totals.append(f"In full: {details}")
+    blocks.append("\n".join(_wrapped(line, width) for line in totals))
     return "\n\n".join(blocks) + "\n"
 
 
-def _indented(text: str, width: int) -> str:
-    return fill(text, width, initial_indent="    ", subsequent_indent="      ")
+def _terminal_line(claim: dict, id_width: int, width: int) -> str:
+    """`✓ reproduced     eagle-ahead  eurlex-4k P@1 +0.85 ± 0.20`, cut to the width."""
+    mark = ELSEWHERE if claim["basis"] == OTHER_DATA else ""
+    verdict = f"{SIGNS[claim['verdict']]} {claim['verdict']}{mark}"
+    cells = [f"{verdict:{VERDICT_WIDTH}}", f"{_cut(claim['id'], id_width):{id_width}}", _in_short(claim)]
+    return _cut("  ".join(cells).rstrip(), width)
+
+
+def _in_short(claim: dict) -> str:
+    """The numbers that the verdict stands on without their places, and why it is not clearer than that."""
+    decided = [one for one in claim["on"] if _decides(one, claim)]
+    told = [f"{one['dataset']} {_PLACES.sub('', one['measured'])}" for one in decided]
+    return " ".join("; ".join([*told, claim["reason"]] if claim["reason"] else told).split())
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _wrapped(text: str, width: int) -> str:
+    """Paths stay whole, so that they can be copied."""
+    return fill(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def records(judged: dict) -> list[list]:
