@@ -14,10 +14,10 @@ ARTEFACT = {
 }
 
 
-def costs(dataset, simulated=False):
+def costs(dataset, simulated=False, repetitions=3):
     timed = [
-        {"method": "plain", "train_s": 2.0, "query_ms": 0.1, "repetitions": 3},
-        {"method": "over", "train_s": 7.0, "query_ms": 0.15, "repetitions": 3},
+        {"method": "plain", "train_s": 2.0, "query_ms": 0.1, "repetitions": repetitions},
+        {"method": "over", "train_s": 7.0, "query_ms": 0.15, "repetitions": repetitions},
     ]
     return {"dataset": dataset, "simulated": simulated, "costs": timed, "threads": 2, "load_average": 0.5}
 
@@ -45,6 +45,11 @@ def test_extra_time_is_that_beyond_the_backbone(published):
     assert "2 threads, medians of 3 repetitions" in table.notes[1]
     assert "load average when it began at most 0.5" in table.notes[1]
     assert table.notes[2] == "Published only, the data is not part of this scale: wiki."
+
+
+def test_what_was_measured_once_is_no_median():
+    note = costs_table(ARTEFACT, [costs("small", repetitions=1)]).notes[1]
+    assert note.startswith("Measured once with 2 threads, seed 0; load average")
 
 
 def test_rows_of_a_larger_scale_are_told():

@@ -72,9 +72,11 @@ def _notes(costs: list[dict], in_paper: list[str], at_hand: list[str]) -> list[s
         threads = sorted({cost["threads"] for cost in costs})
         repetitions = sorted({one["repetitions"] for cost in costs for one in cost["costs"]})
         busiest = max(cost["load_average"] for cost in costs)
+        how = "Measured once" if repetitions == [1] else "Measured"
+        medians = f"medians of {', '.join(map(str, repetitions))} repetitions in turn, " if repetitions != [1] else ""
         notes.append(
-            f"Measured with {', '.join(map(str, threads))} threads, medians of {', '.join(map(str, repetitions))} "
-            f"repetitions in turn, seed 0; load average when it began at most {busiest:.1f}. Queries are asked at once."
+            f"{how} with {', '.join(map(str, threads))} threads, {medians}seed 0; "
+            f"load average when it began at most {busiest:.1f}. Queries are asked at once."
         )
     if missing := [name for name in in_paper if name not in at_hand]:
         notes.append(f"Published only, the data is not part of this scale: {', '.join(missing)}.")
