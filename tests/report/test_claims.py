@@ -307,6 +307,22 @@ def test_points_of_a_curve_are_told_apart_by_at():
     assert told["reason"] == "1 of 2 places not run: trees (0.5) is run from the scale `laptop` on"
 
 
+def test_a_value_bears_the_name_of_the_metric_that_it_is_of():
+    """The curve shows P@1 alone, but its runs have depths, too; a difference of two metrics is of neither."""
+    scores = [
+        score | {"metrics": {"P@1": 70.0 + at, "depth@1": 6.0 - at}}
+        for at in (0, 1)
+        for score in runs(f"trees@{at}", [0.0] * 3, setting="clean")
+    ]
+    told = {
+        "[trees | at=1] > [trees | at=0]": "P@1 +1.00 ± 0.00",
+        "[trees | at=1 | metric=depth@1] < [trees | at=0 | metric=depth@1]": "depth@1 +1.00 ± 0.00",
+        "[trees | at=1] > [trees | at=1 | metric=depth@1]": "+66.00 ± 0.00",
+    }
+    for expression, measured in told.items():
+        assert judged(claim(expression), table2(scores, artefact=CURVE))["on"][0]["measured"] == measured
+
+
 # --- what is published ----------------------------------------------------------------------------
 
 
@@ -319,6 +335,16 @@ def test_published_operands_and_the_published_gap(published):
     ahead = judged(claim("[EAGLE] > [Baseline]", for_every=BOTH | {"metric": ["P@1"]}), table2(scores), printed)
     assert [place["published_gap"] for place in ahead["on"][0]["places"]] == [1.5, None]  # `-` is no number
     assert ahead["on"][0]["published_gap"] == 1.5
+
+
+def test_a_paper_may_call_micro_f1_by_its_whole_name(tmp_path):
+    """OTSeq2Set's Table 5 prints a relative difference beside micro-F1, so that the metric has to be told apart."""
+    path = tmp_path / "table5.csv"
+    lines = ["small,,all,micro-F1,59.61,", "small,,first,micro-F1,59.12,", "small,,first,relative difference,↓ 0.82%,"]
+    path.write_text("\n".join(["dataset,setting,method,metric,value,note", *lines, ""]), encoding="utf-8")
+    artefact = CURVE | {"metrics": ["F1"], "rows": [{"row": name, "method": name} for name in ("all", "first")]}
+    values = ArtefactValues("toy-table5", artefact, "laptop", ["small"], {"F1"}, [])
+    assert judged(claim("[all] > [first]"), values, read_published(path))["on"][0]["published_gap"] == 0.49
 
 
 def test_data_without_a_published_number_cannot_be_set_beside_one(published):

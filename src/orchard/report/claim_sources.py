@@ -15,6 +15,7 @@ from orchard.report.published import PublishedValue
 from orchard.report.rows import SCALES, resolve_rows
 from orchard.report.scores import scores_of_row
 
+PRINTED_AS = {"F1": "micro-F1"}  # {metric of our runs: what a paper may call it in print}
 LINE_KEYS = ("setting", "axis", "at")
 AS_IN_THE_PAPER = "simulated, as in the paper"  # stands for the data set of an artefact that is a simulation
 
@@ -104,6 +105,13 @@ class ArtefactValues:
             and metric_of(self.artefact, operand, place) in self.score_metrics
         )
 
+    def told_metric(self, operand: Operand, place: Place) -> str | None:
+        """The metric that a measured value is of, as far as one is named: a file has other quantities, too."""
+        if self.is_scored(operand, place):
+            return metric_of(self.artefact, operand, place)
+        of_row = operand.row if operand.row in self.artefact.get("metrics", []) else None
+        return operand.place.get("metric") or place.get("metric") or of_row
+
     def measured(self, operand: Operand, place: Place, dataset: str) -> Value:
         """The value of an operand at a place; NotMeasured if there is none."""
         if self.is_scored(operand, place):
@@ -154,7 +162,7 @@ class ArtefactValues:
         metric, names = metric_of(self.artefact, operand, place), {value.metric for value in mine}
         # Where there is but one, here and in print, the paper may have another name for it.
         if len(names) > 1 or (metric and len(self.artefact.get("metrics", [])) > 1):
-            mine = [value for value in mine if value.metric in (metric, operand.row)]
+            mine = [value for value in mine if value.metric in (metric, PRINTED_AS.get(metric), operand.row)]
         mine = [value for value in mine if value.dataset in (dataset, "")]
         if points := {key: part for key, part in (place | operand.place).items() if key not in (*LINE_KEYS, "metric")}:
             mine = [value for value in mine if _stands_at(value.setting, points)]

@@ -117,7 +117,7 @@ def judge_on(
     return told | {
         "verdict": SIMULATED if simulated and run else outcome.verdict,
         "seeds": min((place["seeds"] for place in places if place["seeds"]), default=0),
-        "measured": measured_text(claim, values.artefact, outcome) if run else "",
+        "measured": measured_text(claim, values, outcome) if run else "",
         "reason": outcome.reason(claim),
         "places": places,
     }
@@ -248,11 +248,11 @@ def _combined(outcomes: list[Outcome], decisive: str, order: tuple, sign: int) -
     return Outcome(verdict, places, deciding.deciding, sign * min(gaps) if gaps else None)
 
 
-def measured_text(claim: Claim, artefact: dict, outcome: Outcome) -> str:
+def measured_text(claim: Claim, values: ArtefactValues, outcome: Outcome) -> str:
     """`P@1 +1.20 ± 0.30 (worst of 9 places: R-4, P@1)`; ± is half the 95 % interval."""
     deciding, n = outcome.deciding, len(outcome.places)
-    metrics = artefact.get("metrics", [])
-    metric = deciding["place"].get("metric", metrics[0] if len(metrics) == 1 else "")
+    expression = next(one for one in claim.expressions if one.text == deciding["expression"])
+    metric = shared_metric(expression, deciding["place"], values)
     told = f"{metric} {told_number(deciding['mean'], deciding['margin'])}".strip()
     if n == 1:
         return told
@@ -260,6 +260,12 @@ def measured_text(claim: Claim, artefact: dict, outcome: Outcome) -> str:
     place = [f"{value}" for value in deciding["place"].values()]
     place += [deciding["expression"]] if len(claim.expressions) > 1 else []
     return f"{told} ({which} of {n} places: {', '.join(place)})"
+
+
+def shared_metric(expression: Expression, place: Place, values: ArtefactValues) -> str:
+    """The metric that all measured values of an expression are of; nothing where they differ or are of none."""
+    metrics = {values.told_metric(operand, place) for operand in expression.operands if not operand.published}
+    return (metrics.pop() or "") if len(metrics) == 1 else ""
 
 
 def told_number(number: float, margin: float | None) -> str:
