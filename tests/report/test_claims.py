@@ -716,7 +716,7 @@ def test_a_terminal_gets_a_table_with_what_was_decided_first():
         "✓ reproduced       else  small P@1 +5.00 ± 0.10",
         "",
         "At the scale laptop, 6 claims: 3 reproduced, 1 not reproduced, 1 inconclusive, 1 not run",
-        "* by other real data than the paper's, none of which was run",
+        "* by other real data: none of the paper's own was run",
         "In full: claims.md",
     ]
 

@@ -101,7 +101,7 @@ def for_terminal(judged: dict, width: int, details: str) -> str:
         blocks.append("\n".join([_wrapped(f"{paper}, {counted(own)}", width), *lines]))
     totals = [f"At the scale {judged['scale']}, {counted(judged['claims'])}"]
     if any(claim["basis"] == OTHER_DATA for claim in judged["claims"]):
-        totals.append(f"{ELSEWHERE} by other real data than the paper's, none of which was run")
+        totals.append(f"{ELSEWHERE} by other real data: none of the paper's own was run")
     totals.append(f"In full: {details}")
     blocks.append("\n".join(_wrapped(line, width) for line in totals))
     return "\n\n".join(blocks) + "\n"
