@@ -17,6 +17,7 @@ TABLES_OF_TIMES = (
     "labeltrees-beyond",
     "otseq2set-table7",
 )
+SUMMARIES = ("judge_claims", "report")
 PARTS = ("Snakefile", "rules", "workflow_scripts", "config", "profiles", "environment.yml", "src", "docs", "README.md")
 
 
@@ -38,13 +39,13 @@ class Checkout:
         environment = self.environment(**(environment or {}))
         return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=600)
 
-    def jobs_to_run(self, *arguments, **options) -> dict[str, int]:
-        """What a dry run would do: {rule: number of jobs}, without targets that have no command, and the report."""
+    def jobs_to_run(self, *arguments, left_out=("reproduce-all", *SUMMARIES), **options) -> dict[str, int]:
+        """What a dry run would do: {rule: number of jobs}; what sums everything up follows every change."""
         done = self.snakemake("--dry-run", *arguments, **options)
         assert done.returncode == 0, done.stdout + done.stderr
         table = done.stdout.partition("Job stats:")[2].partition("total")[0].splitlines()[3:]
         counts = {name: int(count) for name, count in (line.split() for line in table if line.strip())}
-        return {name: count for name, count in counts.items() if name not in ("reproduce-all", "report")}
+        return {name: count for name, count in counts.items() if name not in left_out}
 
     def results(self) -> dict[str, bytes]:
         """The content of every result, without logs, records, report, costs, timings and Snakemake's time stamps."""
