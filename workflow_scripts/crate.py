@@ -6,7 +6,8 @@ with job(snakemake):
     from importlib.metadata import version
     from pathlib import Path
 
-    from orchard.report.crate import Run, write_crate
+    from orchard.report.crate.contents import Run
+    from orchard.report.crate.pack import write_crate
 
     params = snakemake.params
     run = Run(Path(), params.shown, params.steps, params.chosen, version("snakemake"))

@@ -7,14 +7,14 @@ with job(snakemake) as log:
 
     from orchard.report.claim_files import judge_all
     from orchard.report.claims_report import RULE, counted, markdown_table
+    from orchard.report.job_history import JobHistory
     from orchard.report.results_page import results_part, update_results
     from orchard.report.site.papers import PAPERS
-    from orchard.report.site.records import Records
 
     given = snakemake.params
     claims = judge_all(**given.judging)["claims"]
     told = f"{counted(claims)}. {RULE}\n\n{markdown_table(claims)}"
-    records = Records(Path()).behind(map(str, snakemake.input))
+    records = [one.record for one in JobHistory(Path()).behind(map(str, snakemake.input))]
     titles = {paper.key: f"{paper.title} ({paper.venue})" for paper in PAPERS}
     folder = Path(snakemake.input.artefacts[0]).parent
     part = results_part(given.paper, titles[given.paper], given.artefacts, folder, told, records)

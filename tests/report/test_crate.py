@@ -13,7 +13,9 @@ import pytest
 from orchard.errors import OrchardError
 from orchard.files import write_json
 from orchard.job_records import hashes
-from orchard.report.crate import CONTEXT, METADATA, Run, write_crate
+from orchard.report.crate.contents import Run
+from orchard.report.crate.metadata import CONTEXT, METADATA
+from orchard.report.crate.pack import write_crate
 
 ROOT = Path(__file__).parents[2]
 SCORE = "results/runs/toy/clean/parabel@2+x/seed-0/score.json"

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from orchard.files import write_text
-from orchard.report.site.records import Effort, effort_of
+from orchard.report.effort import Effort, effort_of
 
 LONG = 30  # lines; longer tables are folded
 TOO_LONG = 400  # lines; of longer figures the numbers stay in their CSV file

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from orchard.report.effort import Effort, effort_of
+from orchard.report.job_history import Origin
 from orchard.report.rows import runs_of
 from orchard.report.site.claims import of_artefact
 from orchard.report.site.prose import deviations_naming, ids_in
 from orchard.report.site.published_tables import PlainTable, published_table, stated_numbers
-from orchard.report.site.records import Effort, Origin, effort_of
 from orchard.report.site.sources import Sources
 
 KINDS = {"table": ("md", "csv"), "figure": ("svg", "png", "csv")}
@@ -97,7 +98,7 @@ class Artefact:
 
     @cached_property
     def origin(self) -> Origin | None:
-        return self.sources.records.origins(self.files.values()) if self.files else None
+        return self.sources.history.origins(self.files.values()) if self.files else None
 
     @cached_property
     def inputs(self) -> list[str]:
@@ -109,7 +110,7 @@ class Artefact:
         """Of the job and all jobs behind it; other artefacts share most of these."""
         if not self.origin or not self.origin.record:
             return None
-        return effort_of(self.sources.records.behind(self.files.values()))
+        return effort_of([job.record for job in self.sources.history.behind(self.files.values())])
 
     @cached_property
     def runs(self) -> list[str]:

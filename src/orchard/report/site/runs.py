@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from orchard.files import read_json
-from orchard.report.site.records import Origin
+from orchard.report.job_history import Origin
 from orchard.report.site.sources import Sources
 
 HEADLINES = ("P@1", "P@3", "P@5")
@@ -46,7 +46,7 @@ class Run:
 
     @cached_property
     def origin(self) -> Origin:
-        return self.sources.records.origin(self.path)
+        return self.sources.history.origin(self.path)
 
 
 def all_runs(sources: Sources) -> list[Run]:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from orchard.config import load_yaml
 from orchard.files import read_json
+from orchard.report.job_history import JobHistory
 from orchard.report.site.prose import defined_deviations
-from orchard.report.site.records import Records
 
 PAPERS = ("eagle", "disentangle", "labeltrees", "otseq2set")
 
@@ -34,8 +34,8 @@ class Sources:
         return {path.stem: load_yaml(path) for path in sorted((self.root / "config/datasets").glob("*.yaml"))}
 
     @cached_property
-    def records(self) -> Records:
-        return Records(self.root)
+    def history(self) -> JobHistory:
+        return JobHistory(self.root)
 
     @cached_property
     def claims(self) -> list[dict]:
