@@ -287,7 +287,7 @@ LINEAR, SOFTMAX = {"run": 6 + 6 + 4 + 2 * 3 + 5 + 5 * 3 + 2 + 2 * 2}, 4
 RUN, BUILT = {"run": LINEAR["run"] + SOFTMAX}, {"tree": 5 + 2 + 4 + 5 * 3 + 2 + 2 + SOFTMAX}
 GROUPED = {"aggregate": 2, "entangle": 4}
 OF_LINEAR_RUNS = {name: 1 for name in OF_RUNS if name != "labeltrees-fig4"}
-# OTSeq2Set: eight methods in Table 3, one more λ in Figure 5. Parameters are counted at the paper's sizes, without data.
+# OTSeq2Set: eight methods in Table 3, one more λ in Figure 5. Parameters are counted at the paper's sizes, no data.
 WRITTEN = {"write_labels": 8 + 1, "step_times": 1} | dict.fromkeys(OF_WRITERS, 1)
 WHOLLY_TRAINED = {name: count for name, count in WRITTEN.items() if name != "step_times"}  # a step alone is none
 COUNTED = {"count_parameters": 1, "otseq2set-table7": 1}
