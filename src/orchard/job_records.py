@@ -16,14 +16,15 @@ from orchard.files import sha256_of_file, write_json
 from orchard.surroundings import machine, versions
 
 LOGS, RECORDS = Path("results/logs"), Path("results/provenance")
+SOURCES = ("Snakefile", "rules", "workflow_scripts", "src", "config")
 
 
 class Stopwatch:
-    """Wall-clock and CPU seconds of this process; the CPU seconds are those since it began to live."""
+    """Wall-clock and CPU seconds of this process, the latter since it began to live; and the commit it began with."""
 
     def __init__(self):
         self.started, self._start = datetime.now(UTC), time.perf_counter()
-        self.cpu_before = time.process_time()
+        self.cpu_before, self.commit = time.process_time(), commit()
 
     def told(self) -> dict:
         spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
@@ -45,18 +46,18 @@ def record_path(log_path) -> Path:
 
 def write_record(task, stopwatch: Stopwatch) -> None:
     """task : what the workflow hands a script: rule, wildcards, params, input, output, log."""
-    params = dict(task.params.items())
+    params, took = dict(task.params.items()), stopwatch.told()  # before files are hashed
     write_json(
         record_path(task.log[0]),
         {
             "rule": task.rule,
             "wildcards": dict(task.wildcards.items()),
-            **commit(),
+            **stopwatch.commit,
             "code": params.pop("code", None),
-            "config_sha256": hashlib.sha256(json.dumps(params, sort_keys=True, default=str).encode()).hexdigest(),
+            "config_sha256": hashlib.sha256(json.dumps(params, default=str).encode()).hexdigest(),
             "inputs": hashes(task.input),
             "outputs": hashes(task.output),
-            **stopwatch.told(),
+            **took,
             "versions": versions(),
             "machine": machine(),
             "threads": task.threads,
@@ -79,17 +80,21 @@ def sha256_of(path) -> str:
 
 
 def commit() -> dict:
-    """The commit of the checkout that this library is part of, and whether it was edited since; nothing outside one."""
+    """The commit of the checkout that this library is part of, and whether it was edited since; nothing outside one.
+
+    What nobody has committed yet counts as an edit, if it is code or configuration.
+    """
     root = Path(__file__).parents[2]
     if not (root / ".git").exists():
         return {"commit": None, "edited": None}
-    head, changes = _git(root, "rev-parse", "HEAD"), _git(root, "status", "--porcelain", "--untracked-files=no")
+    head, changes = _git(root, "rev-parse", "HEAD"), _git(root, "status", "--porcelain", "--", *SOURCES)
     return {"commit": head, "edited": None if changes is None else bool(changes)}
 
 
 def _git(root: Path, *arguments: str) -> str | None:
     try:
-        done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, timeout=10)
+        command = ["git", "--no-optional-locks", "-C", str(root), *arguments]  # a user may be committing
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10)
     except (OSError, subprocess.TimeoutExpired):  # no git, or a hanging file system: a result is worth more than this
         return None
     return done.stdout.strip() if done.returncode == 0 else None

@@ -38,7 +38,7 @@ def job(task, threads: int | None = None) -> Iterator[logging.Logger]:
         logger.addHandler(handler)
     try:
         yield logger
-        write_record(task, stopwatch)
+        _leave_record(task, stopwatch)
     except OrchardError as error:
         logger.error("%s", error)
         sys.exit(1)
@@ -50,3 +50,11 @@ def job(task, threads: int | None = None) -> Iterator[logging.Logger]:
             logger.removeHandler(handler)
             handler.flush()
         to_file.close()
+
+
+def _leave_record(task, stopwatch: Stopwatch) -> None:
+    """A result is worth more than its record: what hinders the record is told, and the job has ended well."""
+    try:
+        write_record(task, stopwatch)
+    except Exception as error:
+        logger.warning("no record of this job: %s: %s", type(error).__name__, error)

@@ -5,7 +5,7 @@ import platform
 import resource
 import sys
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 PACKAGES = ("orchard-xmc", "numpy", "scipy", "numba", "scikit-learn")
@@ -19,7 +19,15 @@ def surroundings(threads: int) -> dict:
 
 def versions() -> dict[str, str]:
     packages = [*PACKAGES, *(name for name in IF_LOADED if name in sys.modules)]
-    return {"python": platform.python_version()} | {name: version(name) for name in packages}
+    return {"python": platform.python_version()} | {name: _version(name) for name in packages}
+
+
+def _version(package: str) -> str | None:
+    """None of what is imported without being installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 def machine() -> dict:

@@ -9,7 +9,7 @@ ever executed.
 import ast
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import mean
 
 from orchard.config import did_you_mean
@@ -74,6 +74,15 @@ class Expression:
     def slack(self, left: float, right: float) -> float:
         """How far the comparison is fulfilled: left − right for `>`, right − left for `<`."""
         return left - right if self.comparison in (">", ">=") else right - left
+
+
+def without_abs(expression: Expression) -> list[Expression]:
+    """`abs(a) <= b` as `a <= b` and `-a <= b`, so that an interval around a is judged; others as they are."""
+    left = expression.left
+    if expression.comparison not in ("<", "<=") or not isinstance(left, ast.Call) or ast.unparse(left.func) != "abs":
+        return [expression]
+    inner = left.args[0]
+    return [replace(expression, left=inner), replace(expression, left=ast.UnaryOp(ast.USub(), inner))]
 
 
 def parse_expression(text: str) -> Expression:

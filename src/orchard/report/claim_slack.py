@@ -66,8 +66,12 @@ def mean_sides(expression: Expression, values: list[list[float]]) -> tuple[float
 
 
 def _propagated_error(expression: Expression, values: list[list[Value]]) -> float:
-    """The standard error of the slack: that of each value times its derivative, as if they were independent."""
+    """The standard error of the slack: how far that of each value moves it, as if they were independent.
+
+    The larger of both ways: at the kink of a maximum a derivative would say that nothing moves.
+    """
     numbers = [[value.number for value in of] for of in values]
+    middle = expression.slack(*mean_sides(expression, numbers))
     squares = 0.0
     for i, of in enumerate(values):
         for j, value in enumerate(of):
@@ -77,5 +81,5 @@ def _propagated_error(expression: Expression, values: list[list[Value]]) -> floa
                 for sign in (-1, 1):
                     moved[i][j] = value.number + sign * value.error
                     ends.append(expression.slack(*mean_sides(expression, moved)))
-                squares += ((ends[1] - ends[0]) / 2) ** 2
+                squares += max(abs(end - middle) for end in ends) ** 2
     return sqrt(squares)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
-from orchard.report.claim_expressions import Expression, Place, parse_expression
+from orchard.report.claim_expressions import Expression, Place, parse_expression, without_abs
 from orchard.report.claim_records import NotMeasured, Value
 from orchard.report.claim_slack import DIGITS, NOT_REPRODUCED, OPEN, REPRODUCED, Slack, mean_sides
 from orchard.report.claim_sources import AS_IN_THE_PAPER, ArtefactValues
@@ -176,7 +176,11 @@ def _at_place(
 ) -> Outcome:
     """All expressions of a claim at one place."""
     return _every(
-        [_judged_place(claim, expression, place, dataset, values, published) for expression in claim.expressions]
+        [
+            _judged_place(claim, one, place, dataset, values, published)
+            for expression in claim.expressions
+            for one in without_abs(expression)
+        ]
     )
 
 
@@ -250,7 +254,8 @@ def _combined(outcomes: list[Outcome], decisive: str, order: tuple, sign: int) -
 
 def measured_text(claim: Claim, values: ArtefactValues, outcome: Outcome) -> str:
     """`P@1 +1.20 ± 0.30 (worst of 9 places: R-4, P@1)`; ± is half the 95 % interval."""
-    deciding, n = outcome.deciding, len(outcome.places)
+    deciding = outcome.deciding
+    n = len({(str(place["place"]), place["expression"]) for place in outcome.places})  # a distance is judged twice
     expression = next(one for one in claim.expressions if one.text == deciding["expression"])
     metric = shared_metric(expression, deciding["place"], values)
     told = f"{metric} {told_number(deciding['mean'], deciding['margin'])}".strip()
@@ -276,7 +281,11 @@ def told_number(number: float, margin: float | None) -> str:
 
 
 def overall(on: list[dict]) -> tuple[str, str | None, str]:
-    """(verdict, basis, reason) of a claim, by the paper's own data where any was run, else by other real data."""
+    """(verdict, basis, reason) of a claim, by the paper's own data where any was run, else by other real data.
+
+    A paper claims for all of its own data sets: where one of them contradicts, the claim is not reproduced. Other data
+    sets that differ leave it open.
+    """
     real = [one for one in on if one["verdict"] in (REPRODUCED, NOT_REPRODUCED, OPEN)]
     own = [one for one in real if one["of_paper"]]
     if not real:
@@ -288,7 +297,8 @@ def overall(on: list[dict]) -> tuple[str, str | None, str]:
         by_verdict = {
             verdict: ", ".join(one["dataset"] for one in deciding if one["verdict"] == verdict) for verdict in verdicts
         }
-        return OPEN, basis, "; ".join(f"{verdict} on {names}" for verdict, names in by_verdict.items())
+        verdict = NOT_REPRODUCED if own and NOT_REPRODUCED in verdicts else OPEN
+        return verdict, basis, "; ".join(f"{verdict} on {names}" for verdict, names in by_verdict.items())
     reasons = list(dict.fromkeys(one["reason"] for one in deciding if one["reason"]))
     return verdicts[0], basis, "; ".join([*reasons, *_how_much_of_it(on, own)])
 

@@ -6,6 +6,7 @@ A part names its commit, its machine and its time, and stays as it is until that
 import csv
 import re
 from collections.abc import Iterable
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 from orchard.files import write_text
@@ -16,17 +17,24 @@ TOO_LONG = 400  # lines; of longer figures the numbers stay in their CSV file
 
 INTRODUCTION = """# Results
 
-Published and measured, for everything that Orchard runs at the scale `laptop`. This file is generated: each part is
-what `snakemake <paper>-results --config scale=laptop` wrote, and says by which commit, on which machine and in what
-time. A claim is 'reproduced' or 'not reproduced' where the 95 % interval over the seeds leaves no doubt, 'inconclusive'
+Published and measured, for everything that Orchard runs. This file is generated: each part is what `snakemake
+<paper>-results --config scale=…` wrote, and says at which scale, by which commit, on which machine and in what time. A
+claim is 'reproduced' or 'not reproduced' where the 95 % interval over the seeds leaves no doubt, 'inconclusive'
 where it does, and 'not run' where data or hardware is missing; simulated data decides none.
 [docs/deviations.md](docs/deviations.md) explains D1, D2, ….
 """
 
 
 def update_results(path, paper: str, part: str, papers: Iterable[str]) -> None:
-    """Put the part of one paper in its place; those of the others stay."""
+    """Put the part of one paper in its place; those of the others stay. Two papers may end at the same time."""
     path = Path(path)
+    with Path(f"{path}.lock").open("w") as lock:
+        flock(lock, LOCK_EX)
+        _update(path, paper, part, papers)
+    Path(f"{path}.lock").unlink(missing_ok=True)
+
+
+def _update(path: Path, paper: str, part: str, papers: Iterable[str]) -> None:
     parts = parts_of(path.read_text(encoding="utf-8")) if path.is_file() else {}
     parts[paper] = part
     marked = (f"{_mark(name)}\n{parts[name].strip()}\n" for name in papers if name in parts)
@@ -58,8 +66,10 @@ def results_part(paper: str, title: str, artefacts: dict, folder, claims: str, r
     return "\n\n".join(pieces) + "\n"
 
 
-def run_told(paper: str, scale: str, effort: Effort) -> str:
+def run_told(paper: str, scale: str, effort: Effort | None) -> str:
     """By which commits, on which machines and in what time the jobs were done."""
+    if effort is None:
+        return f"`snakemake {paper}-results --config scale={scale}`; its jobs left no records."
     return (
         f"`snakemake {paper}-results --config scale={scale}`: {effort.jobs} jobs, {effort.cpu_seconds / 3600:.1f} "
         f"hours of processor time between {effort.started} and {effort.ended}; commit {'; '.join(effort.commits)}; "
