@@ -54,7 +54,6 @@ SCALE = config["scale"]
 SHOWN = "own-data" if "datasets" in config else SCALE
 ARTEFACT_FOLDER = f"results/artefacts/{SHOWN}"
 LOG_FOLDER = f"results/logs/artefacts/{SHOWN}"
-BENCHMARK_FOLDER = f"results/benchmarks/artefacts/{SHOWN}"
 
 
 LEARNING_FROM_GROUPS = "|".join(map(re.escape, OF_GROUPS))

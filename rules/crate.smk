@@ -10,8 +10,6 @@ rule crate:
         f"results/crate/{SHOWN}.zip",
     log:
         f"results/logs/crate/{SHOWN}.log",
-    benchmark:
-        f"results/benchmarks/crate/{SHOWN}.tsv"
     conda:
         "../environment.yml"
     threads: 1

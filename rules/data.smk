@@ -8,8 +8,6 @@ rule fetch:
         "results/raw/{dataset}/source.json",
     log:
         "results/logs/fetch/{dataset}.log",
-    benchmark:
-        "results/benchmarks/fetch/{dataset}.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -32,8 +30,6 @@ rule prepare:
         directory("results/data/{dataset}"),
     log:
         "results/logs/prepare/{dataset}.log",
-    benchmark:
-        "results/benchmarks/prepare/{dataset}.tsv"
     conda:
         "../environment.yml"
     threads: prepare_threads
@@ -54,8 +50,6 @@ rule word_vectors:
         directory("results/word-vectors/{vectors}"),
     log:
         "results/logs/word_vectors/{vectors}.log",
-    benchmark:
-        "results/benchmarks/word_vectors/{vectors}.tsv"
     conda:
         "../environment.yml"
     threads: 1

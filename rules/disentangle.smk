@@ -6,8 +6,6 @@ rule costs:
         cost=f"results/costs/{SCALE}/disentangle-{{artefact}}/{{dataset}}/cost.json",
     log:
         f"results/logs/costs/{SCALE}/disentangle-{{artefact}}/{{dataset}}.log",
-    benchmark:
-        f"results/benchmarks/costs/{SCALE}/disentangle-{{artefact}}/{{dataset}}.tsv"
     wildcard_constraints:
         artefact="[a-z0-9]+",
     conda:
@@ -34,8 +32,6 @@ rule:
         **artefact_outputs("disentangle", "table1"),
     log:
         f"{LOG_FOLDER}/disentangle-table1.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/disentangle-table1.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -59,8 +55,6 @@ rule:
         **artefact_outputs("disentangle", "table3"),
     log:
         f"{LOG_FOLDER}/disentangle-table3.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/disentangle-table3.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -84,8 +78,6 @@ rule:
         **artefact_outputs("disentangle", "table4"),
     log:
         f"{LOG_FOLDER}/disentangle-table4.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/disentangle-table4.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -109,8 +101,6 @@ rule:
         **artefact_outputs("disentangle", "table2"),
     log:
         f"{LOG_FOLDER}/disentangle-table2.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/disentangle-table2.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -134,8 +124,6 @@ rule:
         **artefact_outputs("disentangle", "table5"),
     log:
         f"{LOG_FOLDER}/disentangle-table5.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/disentangle-table5.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -158,8 +146,6 @@ rule:
         **artefact_outputs("disentangle", "fig2"),
     log:
         f"{LOG_FOLDER}/disentangle-fig2.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/disentangle-fig2.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -183,8 +169,6 @@ rule:
         **artefact_outputs("disentangle", "beams"),
     log:
         f"{LOG_FOLDER}/disentangle-beams.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/disentangle-beams.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -208,8 +192,6 @@ rule:
         **artefact_outputs("disentangle", "fig3"),
     log:
         f"{LOG_FOLDER}/disentangle-fig3.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/disentangle-fig3.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -233,8 +215,6 @@ rule:
         **artefact_outputs("disentangle", "a7"),
     log:
         f"{LOG_FOLDER}/disentangle-a7.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/disentangle-a7.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -257,8 +237,6 @@ rule:
         **artefact_outputs("disentangle", "a8"),
     log:
         f"{LOG_FOLDER}/disentangle-a8.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/disentangle-a8.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -281,8 +259,6 @@ rule:
         **artefact_outputs("disentangle", "vi"),
     log:
         f"{LOG_FOLDER}/disentangle-vi.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/disentangle-vi.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -305,8 +281,6 @@ rule:
         **artefact_outputs("disentangle", "beyond"),
     log:
         f"{LOG_FOLDER}/disentangle-beyond.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/disentangle-beyond.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -329,8 +303,6 @@ rule:
         **artefact_outputs("disentangle", "choices"),
     log:
         f"{LOG_FOLDER}/disentangle-choices.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/disentangle-choices.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -353,8 +325,6 @@ rule:
         **artefact_outputs("disentangle", "costs"),
     log:
         f"{LOG_FOLDER}/disentangle-costs.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/disentangle-costs.tsv"
     conda:
         "../environment.yml"
     threads: 1

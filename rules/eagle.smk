@@ -10,8 +10,6 @@ rule:
         **artefact_outputs("eagle", "table1"),
     log:
         f"{LOG_FOLDER}/eagle-table1.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/eagle-table1.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -35,8 +33,6 @@ rule:
         **artefact_outputs("eagle", "table2"),
     log:
         f"{LOG_FOLDER}/eagle-table2.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/eagle-table2.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -60,8 +56,6 @@ rule:
         **artefact_outputs("eagle", "table5"),
     log:
         f"{LOG_FOLDER}/eagle-table5.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/eagle-table5.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -85,8 +79,6 @@ rule:
         **artefact_outputs("eagle", "fig4"),
     log:
         f"{LOG_FOLDER}/eagle-fig4.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/eagle-fig4.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -110,8 +102,6 @@ rule:
         **artefact_outputs("eagle", "fig7"),
     log:
         f"{LOG_FOLDER}/eagle-fig7.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/eagle-fig7.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -135,8 +125,6 @@ rule:
         **artefact_outputs("eagle", "fig8"),
     log:
         f"{LOG_FOLDER}/eagle-fig8.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/eagle-fig8.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -160,8 +148,6 @@ rule:
         **artefact_outputs("eagle", "fig9"),
     log:
         f"{LOG_FOLDER}/eagle-fig9.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/eagle-fig9.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -182,8 +168,6 @@ rule:
         **artefact_outputs("eagle", "fig3"),
     log:
         f"{LOG_FOLDER}/eagle-fig3.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/eagle-fig3.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -205,8 +189,6 @@ rule:
         **artefact_outputs("eagle", "fig6"),
     log:
         f"{LOG_FOLDER}/eagle-fig6.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/eagle-fig6.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -228,8 +210,6 @@ rule:
         **artefact_outputs("eagle", "centring"),
     log:
         f"{LOG_FOLDER}/eagle-centring.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/eagle-centring.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -253,8 +233,6 @@ rule:
         **artefact_outputs("eagle", "beyond"),
     log:
         f"{LOG_FOLDER}/eagle-beyond.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/eagle-beyond.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -277,8 +255,6 @@ rule:
         **artefact_outputs("eagle", "choices"),
     log:
         f"{LOG_FOLDER}/eagle-choices.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/eagle-choices.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -301,8 +277,6 @@ rule:
         **artefact_outputs("eagle", "backbones"),
     log:
         f"{LOG_FOLDER}/eagle-backbones.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/eagle-backbones.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -326,8 +300,6 @@ rule:
         **artefact_outputs("eagle", "table3"),
     log:
         f"{LOG_FOLDER}/eagle-table3.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/eagle-table3.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -351,8 +323,6 @@ rule:
         **artefact_outputs("eagle", "table6"),
     log:
         f"{LOG_FOLDER}/eagle-table6.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/eagle-table6.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -375,8 +345,6 @@ rule:
         **artefact_outputs("eagle", "fig5"),
     log:
         f"{LOG_FOLDER}/eagle-fig5.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/eagle-fig5.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -399,8 +367,6 @@ rule:
         **artefact_outputs("eagle", "fig10"),
     log:
         f"{LOG_FOLDER}/eagle-fig10.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/eagle-fig10.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -423,8 +389,6 @@ rule:
         **artefact_outputs("eagle", "readings"),
     log:
         f"{LOG_FOLDER}/eagle-readings.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/eagle-readings.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -448,8 +412,6 @@ rule:
         **artefact_outputs("eagle", "groups"),
     log:
         f"{LOG_FOLDER}/eagle-groups.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/eagle-groups.tsv"
     conda:
         "../environment.yml"
     threads: 1

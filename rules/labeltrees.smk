@@ -9,8 +9,6 @@ rule latency:
         cost=f"results/latencies/{SCALE}/{{dataset}}/cost.json",
     log:
         f"results/logs/latency/{SCALE}/{{dataset}}.log",
-    benchmark:
-        f"results/benchmarks/latency/{SCALE}/{{dataset}}.tsv"
     conda:
         "../environment.yml"
     threads: workflow.cores
@@ -36,8 +34,6 @@ rule:
         **artefact_outputs("labeltrees", "table1"),
     log:
         f"{LOG_FOLDER}/labeltrees-table1.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/labeltrees-table1.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -61,8 +57,6 @@ rule:
         **artefact_outputs("labeltrees", "table2"),
     log:
         f"{LOG_FOLDER}/labeltrees-table2.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/labeltrees-table2.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -86,8 +80,6 @@ rule:
         **artefact_outputs("labeltrees", "fig1"),
     log:
         f"{LOG_FOLDER}/labeltrees-fig1.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/labeltrees-fig1.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -110,8 +102,6 @@ rule:
         **artefact_outputs("labeltrees", "fig2"),
     log:
         f"{LOG_FOLDER}/labeltrees-fig2.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/labeltrees-fig2.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -135,8 +125,6 @@ rule:
         **artefact_outputs("labeltrees", "fig3"),
     log:
         f"{LOG_FOLDER}/labeltrees-fig3.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/labeltrees-fig3.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -160,8 +148,6 @@ rule:
         **artefact_outputs("labeltrees", "mixture"),
     log:
         f"{LOG_FOLDER}/labeltrees-mixture.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/labeltrees-mixture.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -185,8 +171,6 @@ rule:
         **artefact_outputs("labeltrees", "schemes"),
     log:
         f"{LOG_FOLDER}/labeltrees-schemes.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/labeltrees-schemes.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -209,8 +193,6 @@ rule:
         **artefact_outputs("labeltrees", "fig4"),
     log:
         f"{LOG_FOLDER}/labeltrees-fig4.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/labeltrees-fig4.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -234,8 +216,6 @@ rule:
         **artefact_outputs("labeltrees", "fig5"),
     log:
         f"{LOG_FOLDER}/labeltrees-fig5.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/labeltrees-fig5.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -260,8 +240,6 @@ rule:
         **artefact_outputs("labeltrees", "fig6"),
     log:
         f"{LOG_FOLDER}/labeltrees-fig6.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/labeltrees-fig6.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -284,8 +262,6 @@ rule:
         **artefact_outputs("labeltrees", "beyond"),
     log:
         f"{LOG_FOLDER}/labeltrees-beyond.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/labeltrees-beyond.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -309,8 +285,6 @@ rule:
         **artefact_outputs("labeltrees", "latency"),
     log:
         f"{LOG_FOLDER}/labeltrees-latency.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/labeltrees-latency.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -333,8 +307,6 @@ rule:
         **artefact_outputs("labeltrees", "overlap"),
     log:
         f"{LOG_FOLDER}/labeltrees-overlap.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/labeltrees-overlap.tsv"
     conda:
         "../environment.yml"
     threads: 1

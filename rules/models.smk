@@ -8,8 +8,6 @@ rule tree:
         cost="results/trees/{dataset}/{variant}/{tree}/seed-{seed}/cost.json",
     log:
         "results/logs/tree/{dataset}/{variant}/{tree}/seed-{seed}.log",
-    benchmark:
-        "results/benchmarks/tree/{dataset}/{variant}/{tree}/seed-{seed}.tsv"
     conda:
         "../environment.yml"
     threads: compute_threads
@@ -33,8 +31,6 @@ rule match:
         cost="results/matches/{dataset}/{variant}/{match}/seed-{seed}/cost.json",
     log:
         "results/logs/match/{dataset}/{variant}/{match}/seed-{seed}.log",
-    benchmark:
-        "results/benchmarks/match/{dataset}/{variant}/{match}/seed-{seed}.tsv"
     conda:
         "../environment.yml"
     threads: compute_threads
@@ -58,8 +54,6 @@ rule run:
         cost="results/runs/{dataset}/{variant}/{method}/seed-{seed}/cost.json",
     log:
         "results/logs/run/{dataset}/{variant}/{method}/seed-{seed}.log",
-    benchmark:
-        "results/benchmarks/run/{dataset}/{variant}/{method}/seed-{seed}.tsv"
     wildcard_constraints:
         method=rf"(?!({LEARNING_FROM_GROUPS}|{WRITING_LABELS})/)[A-Za-z0-9][A-Za-z0-9._+@-]*",
     conda:
@@ -85,8 +79,6 @@ rule validate:
         score="results/validation/{dataset}/{variant}/{method}/seed-{seed}/score.json",
     log:
         "results/logs/validate/{dataset}/{variant}/{method}/seed-{seed}.log",
-    benchmark:
-        "results/benchmarks/validate/{dataset}/{variant}/{method}/seed-{seed}.tsv"
     conda:
         "../environment.yml"
     threads: compute_threads
@@ -109,8 +101,6 @@ rule objective:
         score="results/objectives/{dataset}/{variant}/{method}/seed-{seed}/score.json",
     log:
         "results/logs/objective/{dataset}/{variant}/{method}/seed-{seed}.log",
-    benchmark:
-        "results/benchmarks/objective/{dataset}/{variant}/{method}/seed-{seed}.tsv"
     conda:
         "../environment.yml"
     threads: compute_threads
@@ -135,8 +125,6 @@ rule meanings:
         examples="results/meanings/{dataset}/{variant}/{method}/seed-{seed}/examples.json",
     log:
         "results/logs/meanings/{dataset}/{variant}/{method}/seed-{seed}.log",
-    benchmark:
-        "results/benchmarks/meanings/{dataset}/{variant}/{method}/seed-{seed}.tsv"
     conda:
         "../environment.yml"
     threads: compute_threads
@@ -158,8 +146,6 @@ rule hold_out:
         score="results/held-out/{dataset}/{variant}/{method}/seed-{seed}/score.json",
     log:
         "results/logs/hold_out/{dataset}/{variant}/{method}/seed-{seed}.log",
-    benchmark:
-        "results/benchmarks/hold_out/{dataset}/{variant}/{method}/seed-{seed}.tsv"
     conda:
         "../environment.yml"
     threads: compute_threads

@@ -9,8 +9,6 @@ rule search_point:
         cost="results/search/{dataset}/{variant}/{method}/{point}/seed-{seed}/cost.json",
     log:
         "results/logs/search_point/{dataset}/{variant}/{method}/{point}/seed-{seed}.log",
-    benchmark:
-        "results/benchmarks/search_point/{dataset}/{variant}/{method}/{point}/seed-{seed}.tsv"
     wildcard_constraints:
         method=LEARNING_FROM_GROUPS,
         point="[a-z_]+=[^/]+",
@@ -36,8 +34,6 @@ rule choose:
         choice="results/search/{dataset}/{variant}/{method}/choice.json",
     log:
         "results/logs/choose/{dataset}/{variant}/{method}.log",
-    benchmark:
-        "results/benchmarks/choose/{dataset}/{variant}/{method}.tsv"
     wildcard_constraints:
         method=LEARNING_FROM_GROUPS,
     conda:
@@ -62,8 +58,6 @@ rule learn_from_groups:
         cost="results/runs/{dataset}/{variant}/{method}/seed-{seed}/cost.json",
     log:
         "results/logs/learn_from_groups/{dataset}/{variant}/{method}/seed-{seed}.log",
-    benchmark:
-        "results/benchmarks/learn_from_groups/{dataset}/{variant}/{method}/seed-{seed}.tsv"
     wildcard_constraints:
         method=LEARNING_FROM_GROUPS,
     conda:
@@ -89,8 +83,6 @@ rule embed_labels:
         "results/embeddings/{dataset}/{variant}/iterations-{iterations}/seed-{seed}.npz",
     log:
         "results/logs/embed_labels/{dataset}/{variant}/iterations-{iterations}/seed-{seed}.log",
-    benchmark:
-        "results/benchmarks/embed_labels/{dataset}/{variant}/iterations-{iterations}/seed-{seed}.tsv"
     wildcard_constraints:
         iterations=r"\d+",
     conda:
@@ -114,8 +106,6 @@ rule write_labels:
         cost="results/runs/{dataset}/{variant}/{method}/seed-{seed}/cost.json",
     log:
         "results/logs/write_labels/{dataset}/{variant}/{method}/seed-{seed}.log",
-    benchmark:
-        "results/benchmarks/write_labels/{dataset}/{variant}/{method}/seed-{seed}.tsv"
     wildcard_constraints:
         method=WRITING_LABELS,
     conda:

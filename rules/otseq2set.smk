@@ -7,8 +7,6 @@ rule step_times:
         cost=f"results/costs/{SCALE}/otseq2set-table7/{{dataset}}/cost.json",
     log:
         f"results/logs/step_times/{SCALE}/{{dataset}}.log",
-    benchmark:
-        f"results/benchmarks/step_times/{SCALE}/{{dataset}}.tsv"
     conda:
         "../environment.yml"
     threads: workflow.cores
@@ -29,8 +27,6 @@ rule count_parameters:
         "results/parameters/otseq2set-table7.json",
     log:
         "results/logs/count_parameters.log",
-    benchmark:
-        "results/benchmarks/count_parameters.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -54,8 +50,6 @@ rule:
         **artefact_outputs("otseq2set", "table1"),
     log:
         f"{LOG_FOLDER}/otseq2set-table1.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/otseq2set-table1.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -78,8 +72,6 @@ rule:
         **artefact_outputs("otseq2set", "fig4"),
     log:
         f"{LOG_FOLDER}/otseq2set-fig4.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/otseq2set-fig4.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -103,8 +95,6 @@ rule:
         **artefact_outputs("otseq2set", "table3"),
     log:
         f"{LOG_FOLDER}/otseq2set-table3.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/otseq2set-table3.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -128,8 +118,6 @@ rule:
         **artefact_outputs("otseq2set", "table4"),
     log:
         f"{LOG_FOLDER}/otseq2set-table4.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/otseq2set-table4.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -154,8 +142,6 @@ rule:
         **artefact_outputs("otseq2set", "table5"),
     log:
         f"{LOG_FOLDER}/otseq2set-table5.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/otseq2set-table5.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -179,8 +165,6 @@ rule:
         **artefact_outputs("otseq2set", "table6"),
     log:
         f"{LOG_FOLDER}/otseq2set-table6.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/otseq2set-table6.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -204,8 +188,6 @@ rule:
         **artefact_outputs("otseq2set", "fig5"),
     log:
         f"{LOG_FOLDER}/otseq2set-fig5.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/otseq2set-fig5.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -232,8 +214,6 @@ rule:
         **artefact_outputs("otseq2set", "table7"),
     log:
         f"{LOG_FOLDER}/otseq2set-table7.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/otseq2set-table7.tsv"
     conda:
         "../environment.yml"
     threads: 1

@@ -9,8 +9,6 @@ rule judge_claims:
         **claim_files(),
     log:
         f"{LOG_FOLDER}/judge_claims.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/judge_claims.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -49,8 +47,6 @@ rule:
         directory("results/report"),
     log:
         f"{LOG_FOLDER}/report.log",
-    benchmark:
-        f"{BENCHMARK_FOLDER}/report.tsv"
     conda:
         "../environment.yml"
     threads: 1

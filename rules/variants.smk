@@ -7,8 +7,6 @@ rule aggregate:
         Y2="results/variants/{dataset}/aggregated/{grouping}/seed-{seed}/Y2.npz",
     log:
         "results/logs/aggregate/{dataset}/{grouping}/seed-{seed}.log",
-    benchmark:
-        "results/benchmarks/aggregate/{dataset}/{grouping}/seed-{seed}.tsv"
     conda:
         "../environment.yml"
     threads: compute_threads
@@ -30,8 +28,6 @@ rule entangle:
         fused_of_label="results/variants/{dataset}/entangled/{mode}-{k}/seed-{seed}/fused_of_label.npy",
     log:
         "results/logs/entangle/{dataset}/{mode}-{k}/seed-{seed}.log",
-    benchmark:
-        "results/benchmarks/entangle/{dataset}/{mode}-{k}/seed-{seed}.tsv"
     conda:
         "../environment.yml"
     threads: compute_threads

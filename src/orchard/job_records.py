@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from orchard.files import sha256_of_file, write_json
-from orchard.surroundings import machine, versions
+from orchard.surroundings import machine, peak_rss_mb, versions
 
 LOGS, RECORDS = Path("results/logs"), Path("results/provenance")
 SOURCES = ("Snakefile", "rules", "workflow_scripts", "src", "config")
@@ -61,6 +61,7 @@ def write_record(task, stopwatch: Stopwatch) -> None:
             "versions": versions(),
             "machine": machine(),
             "threads": task.threads,
+            "peak_rss_mb": round(peak_rss_mb(), 1),
         },
     )
 

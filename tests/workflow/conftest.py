@@ -54,7 +54,7 @@ class Checkout:
             str(path.relative_to(folder)): path.read_bytes()
             for path in sorted(folder.rglob("*"))
             if path.is_file()
-            and path.relative_to(folder).parts[0] not in ("logs", "benchmarks", "provenance", "report")
+            and path.relative_to(folder).parts[0] not in ("logs", "provenance", "report")
             and path.name not in ("cost.json", ".snakemake_timestamp")
             and path.stem not in TABLES_OF_TIMES
         }
