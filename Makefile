@@ -17,6 +17,7 @@ IS_FIT := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 help:
 	@echo "make reproduce-all        every table and figure that is alive (SCALE=smoke|demo|laptop|paper, default demo)"
 	@echo "make report               the same as web pages: results/report/index.html (SCALE=… as above)"
+	@echo "make setup                the virtual environment alone"
 	@echo "make test                 the test suite (no network)"
 	@echo "make bench                the engine beside its peers, about three hours (BENCH=--quick: minutes)"
 	@echo "make lint                 ruff, snakefmt, snakemake --lint (make format repairs)"
