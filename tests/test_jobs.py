@@ -90,6 +90,15 @@ def test_a_failed_job_leaves_no_record(tmp_path):
     assert not record_path("results/logs/run/a.log").exists()
 
 
+def test_a_record_that_cannot_be_written_does_not_fail_the_job(tmp_path, capsys):
+    """Its result is there, and worth more."""
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/provenance").write_text("no folder")
+    with job(task()):
+        pass
+    assert "no record of this job" in capsys.readouterr().err
+
+
 def test_the_hash_of_a_folder_follows_names_and_contents_and_no_time_stamp(tmp_path):
     folder = tmp_path / "data"
     folder.mkdir()

@@ -195,6 +195,21 @@ def test_a_tolerance_widens_the_bound(expression, tolerance, verdict):
     assert judged(claim(expression, tolerance=tolerance, **AT_R4), table2(scores))["verdict"] == verdict
 
 
+@pytest.mark.parametrize(
+    ("deviations", "verdict"),
+    [
+        ((-0.5, 0.0, 0.5), "reproduced"),  # the mean is exact, its interval ± 1.24 within the tolerance
+        ((-1.9, 1.9, -1.9), "inconclusive"),  # never off by more, but the mean may well be
+        ((3.0, 3.1, 2.9), "not reproduced"),
+        ((-3.0, -3.1, -2.9), "not reproduced"),
+    ],
+)
+def test_a_distance_is_judged_by_the_interval_of_the_difference(deviations, verdict):
+    scores = [*runs("EAGLE", [70 + one for one in deviations]), *runs("Baseline", [70.0] * 3)]
+    told = judged(claim("abs([EAGLE] - [Baseline]) <= 0", tolerance=2, **AT_R4), table2(scores))
+    assert told["verdict"] == verdict
+
+
 def test_equal_sides_fulfil_no_strict_comparison():
     scores = runs("EAGLE", [70.0] * 3) + runs("Baseline", [70.0] * 3)
     assert judged(claim("[EAGLE] > [Baseline]", **AT_R4), table2(scores))["verdict"] == "not reproduced"
@@ -376,6 +391,12 @@ def test_the_papers_own_data_goes_before_other_data():
     ]
 
 
+def test_one_of_the_papers_data_sets_that_contradicts_is_enough():
+    values = table2(on("small", 1) + on("reuters", -1), ["small", "reuters"])
+    told = judged(claim("[EAGLE] > [Baseline]", **AT_R4 | {"datasets": ["small", "reuters"]}), values)
+    assert (told["verdict"], told["reason"]) == ("not reproduced", "reproduced on small; not reproduced on reuters")
+
+
 def test_other_data_decides_where_the_papers_was_not_run():
     values = table2(on("pubmed", 1), ["pubmed"])
     told = judged(claim("[EAGLE] > [Baseline]", **AT_R4), values)
@@ -514,6 +535,15 @@ def test_the_papers_own_simulations_are_judged_with_their_standard_errors(tmp_pa
     assert (told["verdict"], told["basis"], one["dataset"]) == ("reproduced", "paper's data", AS_IN_THE_PAPER)
     assert (one["places"][0]["margin"], one["seeds"]) == (pytest.approx(0.09921, abs=1e-5), 100)
     told = judge(claim("[NoAS] > [AS] + 0.01", for_every={"at": [1]}, datasets=[]), values, [], REGISTRY)
+    assert told["verdict"] == "inconclusive"
+
+
+def test_the_kink_of_a_maximum_hides_no_error(tmp_path):
+    """At max(a, b) with a = b the slope to both sides is half of what an error moves: 0.3 · 2.776 is far over 0.1."""
+    header = "panel,task,quantity,axis,at,estimator,source,value,standard error,error of the oracle,repetitions\n"
+    lines = "a,regression,Rel. RMS,σ₂,1,AS,simulated,1.0,0.3,,5\n"
+    values = csv_values(tmp_path, header + lines, SIMULATION, [])
+    told = judge(claim("max([AS], 2 - [AS]) <= 1.1", for_every={"at": [1]}, datasets=[]), values, [], REGISTRY)
     assert told["verdict"] == "inconclusive"
 
 
