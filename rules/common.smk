@@ -80,9 +80,13 @@ NOT_FOR_TREES = (
 )
 
 
+AROUND_JOBS = ("orchard.jobs",)  # their logs and records, on which no result depends
+
+
 def code_of(script, modules=(), without=()):
     """The hash of a script and the library behind it: an edit of either re-runs the step."""
-    return source_hash(Path(workflow.basedir) / "workflow_scripts" / script, modules, without)
+    script = Path(workflow.basedir) / "workflow_scripts" / script
+    return source_hash(script, modules, (*AROUND_JOBS, *without))
 
 
 def dataset_config(wildcards):

@@ -99,6 +99,16 @@ def test_a_record_that_cannot_be_written_does_not_fail_the_job(tmp_path, capsys)
     assert "no record of this job" in capsys.readouterr().err
 
 
+def test_a_record_of_an_earlier_job_does_not_outlive_what_it_tells_of(tmp_path, monkeypatch):
+    with job(task()):
+        pass
+    assert record_path("results/logs/run/a.log").exists()
+    monkeypatch.setattr("orchard.jobs.write_record", lambda *_: 1 / 0)
+    with job(task()):
+        pass
+    assert not record_path("results/logs/run/a.log").exists()
+
+
 def test_the_hash_of_a_folder_follows_names_and_contents_and_no_time_stamp(tmp_path):
     folder = tmp_path / "data"
     folder.mkdir()

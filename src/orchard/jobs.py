@@ -4,11 +4,11 @@ import logging
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from orchard.errors import OrchardError
-from orchard.job_records import Stopwatch, write_record
+from orchard.job_records import Stopwatch, record_path, write_record
 
 logger = logging.getLogger("orchard")
 
@@ -53,8 +53,13 @@ def job(task, threads: int | None = None) -> Iterator[logging.Logger]:
 
 
 def _leave_record(task, stopwatch: Stopwatch) -> None:
-    """A result is worth more than its record: what hinders the record is told, and the job has ended well."""
+    """A result is worth more than its record: what hinders the record is told, and the job has ended well.
+
+    Then there is none: that of an earlier job would tell of files that are gone.
+    """
     try:
         write_record(task, stopwatch)
     except Exception as error:
         logger.warning("no record of this job: %s: %s", type(error).__name__, error)
+        with suppress(OSError):
+            record_path(task.log[0]).unlink(missing_ok=True)

@@ -210,6 +210,20 @@ def test_a_distance_is_judged_by_the_interval_of_the_difference(deviations, verd
     assert told["verdict"] == verdict
 
 
+@pytest.mark.parametrize(
+    ("deviations", "verdict"),
+    [
+        ((6.0, 6.1, 5.9), "reproduced"),
+        ((-6.0, -6.1, -5.9), "reproduced"),
+        ((6.0, -6.0, 6.0), "inconclusive"),  # far apart with every seed, but in no direction
+        ((0.1, -0.1, 0.0), "not reproduced"),
+    ],
+)
+def test_a_large_distance_takes_one_direction(deviations, verdict):
+    scores = [*runs("EAGLE", [70 + one for one in deviations]), *runs("Baseline", [70.0] * 3)]
+    assert judged(claim("abs([EAGLE] - [Baseline]) > 5", **AT_R4), table2(scores))["verdict"] == verdict
+
+
 def test_equal_sides_fulfil_no_strict_comparison():
     scores = runs("EAGLE", [70.0] * 3) + runs("Baseline", [70.0] * 3)
     assert judged(claim("[EAGLE] > [Baseline]", **AT_R4), table2(scores))["verdict"] == "not reproduced"
@@ -284,6 +298,14 @@ def test_an_average_is_taken_before_the_comparison():
     told = judged(claim("[EAGLE] > [Baseline]", **entry), table2(at_both(73, 69)))
     (place,) = told["on"][0]["places"]
     assert (told["verdict"], place["left"], place["mean"]) == ("reproduced", 71.0, 1.0)
+
+
+def test_distances_do_not_cancel_out_in_an_average():
+    """+5 at one place and −5 at the other are 5 apart on average."""
+    entry = {"on_average": BOTH, "for_every": {"metric": ["P@1"]}, "tolerance": 0.5}
+    told = judged(claim("abs([EAGLE] - [Baseline]) <= 0", **entry), table2(at_both(75, 65)))
+    (place,) = told["on"][0]["places"]
+    assert (told["verdict"], place["left"]) == ("not reproduced", 5.0)
 
 
 def test_of_several_expressions_all_must_hold():
@@ -581,6 +603,7 @@ def test_a_sound_claim_passes(published):
         ({"expression": "[EAGLE] > True"}, "'True' is not understood here"),
         ({"expression": "[EAGLE] > meen(1, 2)"}, "unknown function 'meen'; did you mean 'mean'?"),
         ({"expression": "abs([EAGLE], 2) > 1"}, "abs() takes one value"),
+        ({"expression": "2 >= abs([EAGLE] - [Baseline])"}, "stands on the left"),
         ({"expression": "[ | metric=P@1] > 1"}, "it names no row"),
         ({"expression": "[EAGLE | P@1] > 1"}, "'P@1' should read key=value"),
         ({"expression": "[EAGLE | at=1 | at=2] > 1"}, "at stands there twice"),

@@ -113,12 +113,19 @@ def test_a_search_for_other_parameters_is_refused(published, point):
 
 def test_the_csv_holds_both_accuracies_and_what_was_chosen(published):
     records = search_table(ARTEFACT, scores({(32, 0.1): [(50.0, 61.0)]}), published).records
-    assert records[0] == ["yelp", "published", 32, 0.1, "accuracy", 10.96, 0.41, ""]
-    assert records[3] == ["yelp", "published", 64, 0.0001, "accuracy", 40.69, 1.43, "yes"]
+    assert records[0] == ["yelp", "published", 32, 0.1, "accuracy", 10.96, 0.41, "", "", ""]
+    assert records[3] == ["yelp", "published", 64, 0.0001, "accuracy", 40.69, 1.43, "", "", "yes"]
     assert records[4:] == [
-        ["small", "measured", 32, 0.1, "accuracy", 61.0, "", "yes"],
-        ["small", "measured", 32, 0.1, "validation accuracy", 50.0, "", "yes"],
+        ["small", "measured", 32, 0.1, "accuracy", 61.0, "", "", 1, "yes"],
+        ["small", "measured", 32, 0.1, "validation accuracy", 50.0, "", "", 1, "yes"],
     ]
+
+
+def test_the_csv_holds_the_error_of_a_mean_over_seeds(published):
+    """What claims judge it by: 61 and 63 are 62 with a standard deviation of √2, and so a standard error of 1."""
+    record = search_table(ARTEFACT, scores(SMALL), published).records[4]
+    assert record[:6] == ["small", "measured", 32, 0.1, "accuracy", 62.0]
+    assert record[6:] == [pytest.approx(2**0.5), pytest.approx(1.0), 2, ""]
 
 
 def test_every_data_set_has_its_choice_and_simulated_ones_say_so(published):

@@ -67,22 +67,30 @@ class Expression:
         """Whether equal sides do not fulfil it."""
         return self.comparison in ("<", ">")
 
+    @property
+    def upward(self) -> bool:
+        """Whether the left side is to be the larger one."""
+        return self.comparison in (">", ">=")
+
     def sides(self, values: list[float]) -> tuple[float, float]:
         """(left, right) for the values of the operands; a ZeroDivisionError where it divides by 0."""
         return _evaluate(self.left, values), _evaluate(self.right, values)
 
     def slack(self, left: float, right: float) -> float:
         """How far the comparison is fulfilled: left − right for `>`, right − left for `<`."""
-        return left - right if self.comparison in (">", ">=") else right - left
+        return left - right if self.upward else right - left
 
 
-def without_abs(expression: Expression) -> list[Expression]:
-    """`abs(a) <= b` as `a <= b` and `-a <= b`, so that an interval around a is judged; others as they are."""
-    left = expression.left
-    if expression.comparison not in ("<", "<=") or not isinstance(left, ast.Call) or ast.unparse(left.func) != "abs":
+def of_both_signs(expression: Expression) -> list[Expression]:
+    """A distance, `abs(a) <= b`, as `a <= b` and `-a <= b`, so that the interval around a is judged; others alone."""
+    if not is_distance(expression.left):
         return [expression]
-    inner = left.args[0]
+    inner = expression.left.args[0]
     return [replace(expression, left=inner), replace(expression, left=ast.UnaryOp(ast.USub(), inner))]
+
+
+def is_distance(side: ast.expr) -> bool:
+    return isinstance(side, ast.Call) and ast.unparse(side.func) == "abs"
 
 
 def parse_expression(text: str) -> Expression:
@@ -107,6 +115,8 @@ def parse_expression(text: str) -> Expression:
         raise ConfigError(f"expression {text!r}: it must be one comparison, with >, >=, < or <=")
     for side in (tree.left, tree.comparators[0]):
         _check(side, text, len(operands))
+    if is_distance(tree.comparators[0]):
+        raise ConfigError(f"expression {text!r}: a distance, abs(…), stands on the left")
     return Expression(text, tree.left, tree.comparators[0], _COMPARISONS[type(tree.ops[0])], tuple(operands))
 
 

@@ -40,9 +40,9 @@ class Slack:
         if len(seeds) > 1:
             gap = Difference(mean(slacks), stdev(slacks), len(seeds))
             return cls(left, right, gap.mean, gap.margin, gap.n_seeds)
-        repetitions = [value.repetitions for of in values for value in of if value.error] if not seeded else []
-        if repetitions:
-            n = min(repetitions)
+        repeated = [value.repetitions for at_place in values for value in at_place if value.repetitions > 1]
+        if repeated and not seeded:
+            n = min(repeated)
             gap = Difference(slacks[0], _propagated_error(expression, values) * sqrt(n), n)
             return cls(left, right, gap.mean, gap.margin, n)
         return cls(left, right, slacks[0], None, 1)

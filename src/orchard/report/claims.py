@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
-from orchard.report.claim_expressions import Expression, Place, parse_expression, without_abs
+from orchard.report.claim_expressions import Expression, Place, of_both_signs, parse_expression
 from orchard.report.claim_records import NotMeasured, Value
 from orchard.report.claim_slack import DIGITS, NOT_REPRODUCED, OPEN, REPRODUCED, Slack, mean_sides
 from orchard.report.claim_sources import AS_IN_THE_PAPER, ArtefactValues
@@ -174,14 +174,17 @@ class Outcome:
 def _at_place(
     claim: Claim, place: Place, dataset: str, values: ArtefactValues, published: list[PublishedValue]
 ) -> Outcome:
-    """All expressions of a claim at one place."""
-    return _every(
-        [
-            _judged_place(claim, one, place, dataset, values, published)
-            for expression in claim.expressions
-            for one in without_abs(expression)
-        ]
-    )
+    """All expressions of a claim at one place.
+
+    Of a distance that is to be small, both signs must hold, of one that is to be large, either; but for averages over
+    places, where deviations would cancel out: there it is the distances that are averaged.
+    """
+    outcomes = []
+    for expression in claim.expressions:
+        signed = [expression] if "on_average" in claim.entry else of_both_signs(expression)
+        either_or_all = _some if expression.upward else _every
+        outcomes.append(either_or_all([_judged_place(claim, one, place, dataset, values, published) for one in signed]))
+    return _every(outcomes)
 
 
 def _judged_place(claim, expression: Expression, place: Place, dataset: str, values, published) -> Outcome:

@@ -19,10 +19,10 @@ _PLACES = re.compile(r" \((?:worst|best) of \d+ places: .*\)$")
 RULE = (
     "Measured: by how much the claim holds, over runs with the same seed, ± half the 95 % confidence interval of the "
     "mean (t distribution; single intervals, not corrected for the number of places or claims). What was measured "
-    "once, or does not depend on a seed, has no interval and is judged by its sign. Published: the same by the "
-    "paper's numbers. A claim is judged by the paper's own data where any of it was run, and fails if it fails on one "
-    "of these sets; else by other real data (marked so), and is inconclusive where they differ. Simulated data "
-    "decides nothing."
+    "once (times, each a median), or does not depend on a seed, has no interval and is judged by its sign. Published: "
+    "the same by the paper's numbers. A claim is judged by the paper's own data where any of it was run, and fails if "
+    "it fails on one of these sets; else by other real data (marked so), and is inconclusive where they differ. "
+    "Simulated data decides nothing."
 )
 
 

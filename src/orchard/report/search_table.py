@@ -5,6 +5,7 @@ validation data. Bold is the point that was chosen.
 """
 
 import re
+from math import sqrt
 
 from orchard.errors import ConfigError
 from orchard.hyperparameters import choose_point, scores_by_point
@@ -14,7 +15,8 @@ from orchard.report.tables import Table
 
 PUBLISHED_CHOICE = 64, 1e-4  # "We select bs = 64, lr = 1e-4 for our experiments", the caption
 SEARCHED = "batch_size", "learning_rate"
-RECORD_HEADER = ["data set", "source", "bs", "lr", "column", "value", "spread", "chosen"]
+_ERRORS = "spread", "standard error", "repetitions"
+RECORD_HEADER = ["data set", "source", "bs", "lr", "column", "value", *_ERRORS, "chosen"]
 _SETTING = re.compile(r"bs = (\d+), lr = ([\d.e-]+)")
 
 
@@ -45,7 +47,7 @@ def search_table(artefact: dict, scores: list[dict], published_csv) -> Table:
     for point, value in published.items():
         spread = value.spread if value.spread == value.spread else ""
         chosen = "yes" if point == PUBLISHED_CHOICE else ""
-        table.records.append([dataset_of_paper, "published", *point, "accuracy", value.number, spread, chosen])
+        table.records.append([dataset_of_paper, "published", *point, "accuracy", value.number, spread, "", "", chosen])
     notes = []
     for name, grid in grids.items():
         choice = choose_point(searches[name])
@@ -54,7 +56,7 @@ def search_table(artefact: dict, scores: list[dict], published_csv) -> Table:
         printed = {place: measured.printed("accuracy") for place, measured in grid.items()}
         _add_grid(table, [name, source], printed, rates, point)
         table.records += [
-            [name, source, *place, metric, value, measured.spreads.get(metric, ""), "yes" if place == point else ""]
+            [name, source, *place, metric, value, *_errors(measured, metric), "yes" if place == point else ""]
             for place, measured in sorted(grid.items(), key=lambda item: (item[0][0], -item[0][1]))
             for metric, value in measured.values.items()
         ]
@@ -63,6 +65,13 @@ def search_table(artefact: dict, scores: list[dict], published_csv) -> Table:
     notes += _run_notes(grids, with_epochs) if grids else not_run_notes(artefact["rows"], [])
     table.notes = [*artefact.get("notes", []), *_published_note(published), *notes]
     return table
+
+
+def _errors(measured: Measured, metric: str) -> tuple:
+    """Standard deviation over the seeds, standard error of their mean, and how many they are."""
+    n = len(measured.seeds)
+    spread = measured.spreads.get(metric)
+    return ("", "", n) if spread is None else (spread, spread / sqrt(n), n)
 
 
 def _published(path) -> tuple[dict, str]:
