@@ -51,6 +51,19 @@ def test_a_row_of_a_larger_scale_waits_for_it():
     assert resolve_rows(later, "demo", ["small"])[1]["from"] == "paper"  # the later of the two
 
 
+def test_a_row_that_takes_too_long_with_a_setting_waits_for_the_next_scale():
+    """At that scale alone, and with that setting alone; a setting that begins later still begins later."""
+    slow = [setting | {"not_at": {"demo": ["Baseline"]}} for setting in ARTEFACT["settings"]]
+    demo, smoke, laptop = (
+        {(line["setting"], line["row"]): line for line in resolve_rows(ARTEFACT | {"settings": slow}, scale, ["small"])}
+        for scale in ("demo", "smoke", "laptop")
+    )
+    assert "method" not in demo["R-4", "Baseline"] and demo["R-4", "Baseline"]["from"] == "laptop"
+    assert demo["R-4", "EAGLE"]["method"] == "eagle" and demo["R-4", "Oracle"]["method"] == "tree"
+    assert smoke["R-4", "Baseline"]["method"] == laptop["R-4", "Baseline"]["method"] == "tree-5gb"
+    assert demo["C", "Baseline"]["from"] == smoke["C", "Baseline"]["from"] == "laptop"
+
+
 def test_every_row_without_a_variant_meets_every_setting():
     lines = resolve_rows(ARTEFACT, "laptop", ["small", "wiki"])
     assert [(line["setting"], line["row"]) for line in lines] == [

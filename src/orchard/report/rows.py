@@ -20,6 +20,7 @@ without a variant of its own is crossed with every setting; a row with one (the 
     variant : of the labels, and `variant_for` {data set: variant}, where a data set has another one
     method_for : {data set: {method: the method that takes its place there}}
     from : the smallest scale that runs it (smoke if there is none)
+    not_at : {scale: rows} that take too long there, and are left to the next scale
     seeds : at each scale, instead of the artefact's
     not_run_on : {data set: why}, of all rows; what a row itself says of a data set goes first
     axis, at : in a figure, the x axis (or the curve, or the panel) that it belongs to and its place there, if rows
@@ -74,7 +75,10 @@ def _crossed(row: dict, setting: dict, scale: str, datasets: list[str]) -> dict:
         line["from"] = max(row["from"], setting.get("from", SCALES[0]), key=SCALES.index)
     if "method" not in row:
         return line
-    line = _at_scale(line, setting.get("from"), scale)
+    first = setting.get("from")
+    if row["row"] in setting.get("not_at", {}).get(scale, ()):
+        first = SCALES[SCALES.index(scale) + 1]
+    line = _at_scale(line, first, scale)
     if reasons := setting.get("not_run_on", {}) | row.get("not_run_on", {}):
         line["not_run_on"] = reasons
     if "method" not in line:
