@@ -20,5 +20,6 @@ rule crate:
         shown=SHOWN,
         steps=steps_of_jobs,
         chosen=chosen_options(),
+        sources=packed_sources,
     script:
         "../workflow_scripts/crate.py"

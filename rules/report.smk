@@ -41,7 +41,7 @@ rule:
     input:
         [artefact_files(paper) for paper in ARTEFACTS],
         claim_files().values(),
-        told_documents(),
+        told_files(),
         templates=sorted(map(str, Path("src/orchard/report/site/templates").glob("*"))),
     output:
         directory("results/report"),
@@ -77,6 +77,7 @@ for paper in PAPERS:
         params:
             paper=paper,
             artefacts=ARTEFACTS[paper],
+            options=shown_options()["options"],
             judging=judging([paper]),
         script:
             "../workflow_scripts/results.py"

@@ -1,6 +1,8 @@
 """What the report and the crate are told of a run: its options, its steps, and the documents that they quote."""
 
 from orchard.files import sha256_of_file
+from orchard.job_records import hashes
+from orchard.report.crate.contents import files_of
 
 
 def chosen_options():
@@ -23,9 +25,18 @@ def steps_of_jobs(wildcards):
     return {name: {"script": script, "purpose": purposes[name]} for name, script in scripts.items()}
 
 
-def told_documents():
-    """What the report quotes, where it is there: a copy of the workflow may lack it."""
-    return [path for path in ("docs/deviations.md", "docs/benchmark.md") if Path(path).is_file()]
+def packed_sources(wildcards):
+    """{file: hash} of everything that a crate packs beside results: too many files for inputs, which would be told."""
+    return hashes(files_of(Path()))
+
+
+def told_files():
+    """What the report tells beside artefacts, as far as it is there: a copy of the workflow may lack it."""
+    patterns = (
+        *("docs/deviations.md", "docs/benchmark.md", "results/bench/*.md", "results/bench/*.svg"),
+        *("config/datasets/*.yaml", "config/papers/*/published/*.csv"),
+    )
+    return sorted(str(path) for pattern in patterns for path in Path().glob(pattern))
 
 
 def edition_of_readme():

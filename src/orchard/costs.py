@@ -1,7 +1,8 @@
 """What methods cost to train and to ask, measured alone: all cores, warmed up, several times in turn."""
 
 import time
-from statistics import median
+from math import sqrt
+from statistics import median, stdev
 
 import scipy.sparse as sp
 
@@ -15,6 +16,8 @@ def measure_costs(
     dataset: Dataset, Y: sp.csr_matrix, methods: list[dict], seed: int, threads: int, repetitions: int = 3
 ) -> list[dict]:
     """Seconds to train and milliseconds to ask, the medians of some repetitions, for every one of `methods`.
+
+    `train_s_error` and `query_ms_error` are the standard errors of their means, None of a single repetition.
 
     methods : {method, estimator, parameters, overlap}, the overlap None for a plain one.  Training is all of it: trees,
     classifiers, and for overlapping clusters the matches, the choice of clusters and the training over them.
@@ -35,12 +38,17 @@ def measure_costs(
     return [
         {
             "method": name,
-            "train_s": median(train for train, _ in times),
-            "query_ms": 1000 * median(predict for _, predict in times) / n,
+            **_summary("train_s", [train for train, _ in times]),
+            **_summary("query_ms", [1000 * predict / n for _, predict in times]),
             "repetitions": len(times),
         }
         for name, times in took.items()
     ]
+
+
+def _summary(name: str, times: list[float]) -> dict[str, float | None]:
+    error = stdev(times) / sqrt(len(times)) if len(times) > 1 else None
+    return {name: median(times), f"{name}_error": error}
 
 
 def _train(method: dict, X: sp.csr_matrix, Y: sp.csr_matrix, seed: int, threads: int):

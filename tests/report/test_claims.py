@@ -569,6 +569,34 @@ def test_the_kink_of_a_maximum_hides_no_error(tmp_path):
     assert told["verdict"] == "inconclusive"
 
 
+def test_what_stands_in_one_cell_is_one_measurement(tmp_path):
+    """1.0 ± 0.6 of five repetitions is 1.67 wide, however many places it is averaged over; and no further from itself."""
+    header = "panel,task,quantity,axis,at,estimator,source,value,standard error,error of the oracle,repetitions\n"
+    lines = "a,regression,Rel. RMS,σ₂,1,AS,simulated,1.0,0.6,,5\na,regression,Rel. RMS,σ₂,1,NoAS,simulated,0,0.0,,5\n"
+    values = csv_values(tmp_path, header + lines, SIMULATION, [])
+    entry = {"on_average": {"panel": ["a"], "task": ["regression"], "σ": [1, 2, 3]}, "for_every": {"at": [1]}}
+    told = judge(claim("[AS] > [NoAS]", datasets=[], **entry), values, [], REGISTRY)
+    assert told["on"][0]["places"][0]["margin"] == pytest.approx(2.776445 * 0.6, rel=1e-5)
+    told = judge(claim("[AS] - [AS] <= 0", for_every={"at": [1]}, datasets=[]), values, [], REGISTRY)
+    assert told["on"][0]["places"][0]["margin"] == 0
+
+
+def test_places_that_were_not_run_are_not_among_those_that_decide():
+    """Nor are both signs of a distance two places."""
+    settings = {"setting": ["R-4", "R-10", "C"], "metric": ["P@1"]}
+    told = judged(claim("abs([EAGLE] - [Baseline]) <= 0", for_every=settings), table2(at_both(70.5, 69.5)))
+    assert told["on"][0]["measured"].endswith("(worst of 2 places run: R-4, P@1)")
+    assert "1 of 3 places not run" in judged(claim("[EAGLE] > 0", for_every=settings), table2(at_both(70, 70)))["reason"]
+
+
+def test_data_sets_of_ones_own_leave_others_out():
+    """Which are of this scale: that is no reason."""
+    told = judge(claim("[EAGLE] > [Baseline]", **AT_R4), table2([], datasets=["mine"]), [], REGISTRY)
+    assert [one["reason"] for one in told["on"] if one["dataset"] == "small"] == [
+        "not among the data sets that were asked for"
+    ]
+
+
 def test_a_claim_reads_the_file_only_for_what_runs_do_not_measure():
     values = table2([])
     assert not needs_records(claim("[EAGLE] > [Baseline]", **AT_R4), values)
@@ -741,9 +769,9 @@ def test_the_csv_has_a_line_for_every_claim_and_data_set(all_judged):
     assert lines[0]["published gap"] == 1.5 and lines[2]["reason"] == "The logs."
 
 
-def told_claim(name, verdict, measured="", reason="", basis="paper's data", paper="toy"):
+def told_claim(name, verdict, measured="", reason="", basis="paper's data", paper="toy", tolerance=0.0):
     where = {"dataset": "small", "of_paper": True, "verdict": verdict, "measured": measured}
-    about = {"paper": paper, "id": name, "verdict": verdict, "basis": basis, "reason": reason}
+    about = {"paper": paper, "id": name, "verdict": verdict, "basis": basis, "reason": reason, "tolerance": tolerance}
     return about | {"on": [where] if measured else []}
 
 
@@ -752,8 +780,8 @@ def test_a_terminal_gets_a_table_with_what_was_decided_first():
     claims = [
         told_claim("logs", "not run", reason="The logs.", basis=None),
         told_claim("unclear", "inconclusive", "+0.10 ± 0.20", "the interval contains the bound"),
-        told_claim("second", "reproduced", "training (s) +1.00 (worst of 2 places: R-10, P@1)", basis="other data"),
-        told_claim("third", "not reproduced", "P@1 −1.00 ± 0.10"),
+        told_claim("second", "reproduced", "training (s) +1.00 (worst of 2 places run: R-10, P@1)", basis="other data"),
+        told_claim("third", "not reproduced", "P@1 −1.00 ± 0.10", tolerance=0.5),
         told_claim("fourth", "reproduced", "P@1 +4.00 ± 0.10"),
         told_claim("else", "reproduced", "P@1 +5.00 ± 0.10", paper="more"),
     ]
@@ -762,7 +790,7 @@ def test_a_terminal_gets_a_table_with_what_was_decided_first():
         "toy, 5 claims: 2 reproduced, 1 not reproduced, 1 inconclusive, 1 not run",
         "✓ reproduced*      second   small training (s) +1.00",
         "✓ reproduced       fourth   small P@1 +4.00 ± 0.10",
-        "✗ not reproduced   third    small P@1 −1.00 ± 0.10",
+        "✗ not reproduced   third    small P@1 −1.00 ± 0.10; may fall short by 0.5",
         "≈ inconclusive     unclear  small +0.10 ± 0.20; the interval contains the bound",
         "– not run          logs     The logs.",
         "",

@@ -15,9 +15,11 @@ ARTEFACT = {
 
 
 def costs(dataset, simulated=False, repetitions=3):
+    error = None if repetitions == 1 else 0.1  # of all times, as a share
     timed = [
-        {"method": "plain", "train_s": 2.0, "query_ms": 0.1, "repetitions": repetitions},
-        {"method": "over", "train_s": 7.0, "query_ms": 0.15, "repetitions": repetitions},
+        {"method": method, "train_s": train, "query_ms": query, "repetitions": repetitions}
+        | {f"{key}_error": error and error * time for key, time in (("train_s", train), ("query_ms", query))}
+        for method, train, query in (("plain", 2.0, 0.1), ("over", 7.0, 0.15))
     ]
     return {"dataset": dataset, "simulated": simulated, "costs": timed, "threads": 2, "load_average": 0.5}
 
@@ -40,7 +42,8 @@ def test_extra_time_is_that_beyond_the_backbone(published):
         ["small", "", "XR-Linear", "measured", "2.00 s", "0.100 ms", "–", "–"],
         ["small", "λ = 2", "+Ours", "measured", "7.00 s", "0.150 ms", "2.50×", "0.50×"],
     ]
-    assert ["small", "λ = 2", "+Ours", "measured", "Extra training time", "2.5"] in table.records
+    # 3.5 times the backbone; 10 % of either make √2 · 10 % of that.
+    assert ["small", "λ = 2", "+Ours", "measured", "Extra training time", "2.5", "0.494975", 3] in table.records
     assert table.notes[0] == "A note."
     assert "2 threads, medians of 3 repetitions" in table.notes[1]
     assert "load average when it began at most 0.5" in table.notes[1]
@@ -50,6 +53,8 @@ def test_extra_time_is_that_beyond_the_backbone(published):
 def test_what_was_measured_once_is_no_median():
     note = costs_table(ARTEFACT, [costs("small", repetitions=1)]).notes[1]
     assert note.startswith("Measured once with 2 threads, seed 0; load average")
+    records = costs_table(ARTEFACT, [costs("small", repetitions=1)]).records
+    assert ["small", "λ = 2", "+Ours", "measured", "Extra training time", "2.5", "", 1] in records
 
 
 def test_rows_of_a_larger_scale_are_told():

@@ -67,6 +67,7 @@ def project(tmp_path, monkeypatch):
     for step in STEPS.values():
         write(root, step["script"], f"{step['purpose']}\n")
     write(root, "src/orchard/__pycache__/files.py", "a cache")
+    write(root, "src/orchard.egg-info/PKG-INFO", "of an installation")
     published = write(root, "config/papers/eagle/published/table2.csv", "dataset,value\n")
     write(root, "results/data/toy/X.npz", "numbers")
     score = write(root, SCORE, '{"P@1": 0.5}\n')

@@ -144,7 +144,7 @@ def test_series_that_were_moved_aside_are_told_where_they_belong(panel, tmp_path
         ("λ, weight of transport", "a, λ = 2: 5"),
         ("σ₂: heterogeneity", "a, σ₂ = 2: 5"),
         ("Labels fused into one, k", "a, labels fused into one, k = 2: 5"),
-        ("Expected depth at 1", "a, expected depth at 1 2: 5"),
+        ("Expected depth at 1", "a, expected depth at 1 = 2: 5"),
         ("P@1 (%)", "a, P@1 (%) 2: 5"),
         ("", "a, 2: 5"),
     ],

@@ -39,6 +39,15 @@ def test_all_jobs_behind_a_file_are_found_each_once(project):
     assert history.outputs_in("results/artefacts/smoke") == [TABLE]
 
 
+def test_results_without_a_record_are_known(project):
+    """Of jobs before there were records; what is no result was never made by a job."""
+    assert JobHistory(project).unrecorded([TABLE]) == []
+    (project / "results/provenance/run.json").unlink()
+    history = JobHistory(project)
+    assert history.unrecorded([TABLE]) == [SCORE]
+    assert names(history.behind([TABLE])) == ["table"]
+
+
 def test_a_branch_ends_at_a_job_that_is_not_gone_beyond(project):
     """What a stale job read says nothing about the file that is there; the job itself is met."""
     write_text(SCORE, "edited")

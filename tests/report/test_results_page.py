@@ -1,8 +1,11 @@
 """RESULTS.md has a part for each paper, and renews one without touching the others."""
 
+from multiprocessing import get_context
+
 import pytest
 
 from orchard.files import write_text
+from orchard.report.effort import effort_of
 from orchard.report.results_page import parts_of, results_part, update_results
 
 PAPERS = ("eagle", "labeltrees")
@@ -34,8 +37,9 @@ ARTEFACTS = {
 }
 
 
-def part_of(folder, records=(RECORD,)):
-    return results_part("eagle", "EAGLE", ARTEFACTS, folder, "| claim |\n", list(records))
+def part_of(folder, records=(RECORD,), unrecorded=0, options="scale=laptop"):
+    effort = effort_of(list(records), unrecorded)
+    return results_part("eagle", "EAGLE", ARTEFACTS, folder, options, "| claim |\n", effort)
 
 
 def test_a_part_tells_commit_machine_time_and_command(folder):
@@ -48,6 +52,19 @@ def test_a_part_tells_commit_machine_time_and_command(folder):
 
 def test_edited_code_is_told(folder):
     assert "0123456789ab, edited since" in part_of(folder, [RECORD, RECORD | {"edited": True}])
+
+
+def test_results_that_nobody_knows_the_making_of_are_told(folder):
+    assert "not known" not in part_of(folder)
+    assert "Of 7 results it is not known when and how they were made." in part_of(folder, unrecorded=7)
+    assert "left no records" in part_of(folder, [])
+
+
+def test_commands_have_the_options_that_were_chosen(folder):
+    """Data sets of one's own are shown in a folder whose name is no scale."""
+    part = part_of(folder, options="scale=demo datasets=mine")
+    assert "`snakemake eagle-results --config scale=demo datasets=mine`" in part
+    assert "`snakemake eagle-table2 --config scale=demo datasets=mine`" in part
 
 
 def test_long_tables_and_figures_are_folded_and_short_ones_are_not(folder):
@@ -72,3 +89,22 @@ def test_one_paper_is_renewed_and_the_other_stays(tmp_path):
     before = path.read_bytes()
     update_results(path, "eagle", "## EAGLE\n\nsecond", PAPERS)
     assert path.read_bytes() == before
+
+
+def renew(path, paper, times):
+    for time in range(times):
+        update_results(path, paper, f"## {paper}\n\n{time}", [f"paper-{number}" for number in range(4)])
+
+
+def test_papers_that_end_together_lose_no_part(tmp_path):
+    path, context = tmp_path / "RESULTS.md", get_context("fork")
+    papers = [f"paper-{number}" for number in range(4)]
+    writers = [context.Process(target=renew, args=(path, paper, 10)) for paper in papers]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert {paper: part.strip() for paper, part in parts_of(path.read_text()).items()} == {
+        paper: f"## {paper}\n\n9" for paper in papers
+    }
+    assert [one.name for one in tmp_path.iterdir()] == ["RESULTS.md"]

@@ -36,7 +36,7 @@ DEVIATIONS = (
 
 
 def title(paper: str, name: str) -> str:
-    return f"{'Beyond ' if name == 'beyond' else ''}{paper}, {name}"
+    return f"{paper}, {name}"
 
 
 def write_artefact(root: Path, paper: str, name: str, kind: str, source: str, dataset: str) -> None:
@@ -121,7 +121,7 @@ def project(tmp_path) -> Path:
     for paper, artefacts in ARTEFACTS.items():
         entries = [
             f"{name}:\n  title: '{title(paper, name)}'\n  kind: {kind}\n  datasets: {{smoke: [real]}}\n"
-            "  notes: [See D1.]\n"
+            f"  notes: [See D1.]\n{'  beyond: true' if name == 'beyond' else ''}\n"
             for name, kind in artefacts.items()
         ]
         write_text(tmp_path / f"config/papers/{paper}/artefacts.yaml", "".join(entries))

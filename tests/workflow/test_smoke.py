@@ -6,11 +6,13 @@ import os
 import signal
 import subprocess
 import time
+import zipfile
 
 import psutil
 import pytest
 
 from orchard.data.store import load_dataset, sha256_of_csr
+from orchard.report.results_page import parts_of, update_results
 
 ARTEFACTS = {
     "eagle-table1": "table",
@@ -534,3 +536,36 @@ def test_variants_of_the_labels(copy_of_finished, finished):
         results.append(copy_of_finished.results())
     assert results[0] == results[1]
     assert {target.removeprefix("results/") for target in targets} <= results[0].keys()
+
+
+def test_the_results_of_a_paper_are_written_down_and_those_of_others_stay(copy_of_finished):
+    """Twice the same part, with every artefact and verdict of the paper, and the commands that make them again."""
+    path = copy_of_finished.folder / "RESULTS.md"
+    update_results(path, "otseq2set", "## Another paper", ["eagle", "otseq2set"])
+    parts = []
+    for _ in range(2):
+        done = copy_of_finished.snakemake("eagle-results")
+        assert done.returncode == 0, done.stdout + done.stderr
+        parts.append(parts_of(path.read_text(encoding="utf-8")))
+    assert parts[0] == parts[1] and parts[0]["otseq2set"].strip() == "## Another paper"
+    assert "results it is not known" not in parts[0]["eagle"]
+    for name in (name for name in ARTEFACTS if name.startswith("eagle-")):
+        assert f"`snakemake {name} --config scale=smoke`" in parts[0]["eagle"]
+
+
+def test_a_crate_has_the_code_of_every_job_and_follows_what_it_packs(copy_of_finished):
+    own = copy_of_finished.folder / "src/centroid.py"
+    own.write_text("A method of one's own, as the README has it.\n")
+    crate = "results/crate/smoke.zip"
+    done = copy_of_finished.snakemake("crate")
+    assert done.returncode == 0, done.stdout + done.stderr
+    with zipfile.ZipFile(copy_of_finished.folder / crate) as packed:
+        names = set(packed.namelist())
+        graph = json.loads(packed.read("ro-crate-metadata.json"))["@graph"]
+    instruments = {one["instrument"]["@id"] for one in graph if one["@id"].startswith("#job/")}
+    assert instruments and instruments <= names
+    assert "src/centroid.py" in names
+    assert copy_of_finished.jobs_to_run("crate") == {}
+    readme = copy_of_finished.folder / "README.md"
+    readme.write_text(readme.read_text() + "\nAnother word.\n")
+    assert "crate" in copy_of_finished.jobs_to_run("crate")

@@ -100,12 +100,6 @@ def _check_claim(claim: Claim, known: Known) -> None:
     scores = [] if claim.entry["artefact"] in known.scored else None
     values = ArtefactValues(claim.entry["artefact"], artefact, "paper", [], known.score_metrics, scores)
     names = vocabulary(values, printed)
-    places = [
-        every | some | inner
-        for every in claim.places("for_every")
-        for some in claim.places("for_some")
-        for inner in claim.places("on_average")
-    ]
     for lists in PLACES:
         for key, parts in claim.entry.get(lists, {}).items():
             for part in parts:
@@ -115,7 +109,7 @@ def _check_claim(claim: Claim, known: Known) -> None:
             if operand.published:
                 _check_published(operand, printed, claim, artefact)
             else:
-                _check_measured(operand, places, values, names)
+                _check_measured(operand, claim.all_places, values, names)
 
 
 def _check_datasets(claim: Claim, known: Known) -> None:

@@ -13,14 +13,8 @@ JUDGED_PARTS = ("datasets", "simulation", "columns", "metrics", "rows", "setting
 
 def needs_records(claim: Claim, values: ArtefactValues) -> bool:
     """Whether some operand of a claim stands in the CSV file of its artefact, and is not measured by runs."""
-    places = [
-        every | some | inner
-        for every in claim.places("for_every")
-        for some in claim.places("for_some")
-        for inner in claim.places("on_average")
-    ]
     measured = [one for expression in claim.expressions for one in expression.operands if not one.published]
-    return any(not values.is_scored(operand, place) for operand in measured for place in places)
+    return any(not values.is_scored(operand, place) for operand in measured for place in claim.all_places)
 
 
 def judge_all(

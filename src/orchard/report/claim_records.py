@@ -35,6 +35,7 @@ class Value:
     number: float = 0.0
     error: float = 0.0
     repetitions: int = 1
+    cell: str = ""  # where it stands in a file: what stands there once is one measurement, however often it is used
 
     def of_seed(self, seed: int | None) -> float:
         return self.by_seed[seed] if self.by_seed else self.number
@@ -119,7 +120,9 @@ class Records:
         if number is None:
             raise NotMeasured(f"{self.name} has no number for {operand} but {line[column]!r}")
         error = as_number(line.get(ERROR)) if column == VALUE else None
-        return Value(number=number, error=error or 0.0, repetitions=int(as_number(line.get(REPETITIONS)) or 1))
+        repetitions = int(as_number(line.get(REPETITIONS)) or 1)
+        cell = f"{self.lines.index(line)}, {column}"
+        return Value(number=number, error=error or 0.0, repetitions=repetitions, cell=cell)
 
 
 def as_number(text) -> float | None:

@@ -41,7 +41,9 @@ class Slack:
             gap = Difference(mean(slacks), stdev(slacks), len(seeds))
             return cls(left, right, gap.mean, gap.margin, gap.n_seeds)
         repeated = [value.repetitions for at_place in values for value in at_place if value.repetitions > 1]
-        if repeated and not seeded:
+        if repeated and seeded:
+            raise NotMeasured("it compares runs, seed by seed, with means that have an error of their own")
+        if repeated:
             n = min(repeated)
             gap = Difference(slacks[0], _propagated_error(expression, values) * sqrt(n), n)
             return cls(left, right, gap.mean, gap.margin, n)
@@ -66,20 +68,15 @@ def mean_sides(expression: Expression, values: list[list[float]]) -> tuple[float
 
 
 def _propagated_error(expression: Expression, values: list[list[Value]]) -> float:
-    """The standard error of the slack: how far that of each value moves it, as if they were independent.
+    """The standard error of the slack: how far that of each measurement moves it, as if these were independent.
 
     The larger of both ways: at the kink of a maximum a derivative would say that nothing moves.
     """
-    numbers = [[value.number for value in of] for of in values]
-    middle = expression.slack(*mean_sides(expression, numbers))
-    squares = 0.0
-    for i, of in enumerate(values):
-        for j, value in enumerate(of):
-            if value.error:
-                moved = [[*row] for row in numbers]
-                ends = []
-                for sign in (-1, 1):
-                    moved[i][j] = value.number + sign * value.error
-                    ends.append(expression.slack(*mean_sides(expression, moved)))
-                squares += max(abs(end - middle) for end in ends) ** 2
-    return sqrt(squares)
+
+    def slack_with(moved: str | None, errors: int) -> float:
+        numbers = [[one.number + errors * one.error * (one.cell == moved) for one in of] for of in values]
+        return expression.slack(*mean_sides(expression, numbers))
+
+    middle = slack_with(None, 0)
+    cells = {value.cell for of in values for value in of if value.error}
+    return sqrt(sum(max(abs(slack_with(cell, sign) - middle) for sign in (-1, 1)) ** 2 for cell in sorted(cells)))

@@ -8,7 +8,7 @@ Only real data decides: the paper's own where any of it was run, else other data
 basis. What simulated data says is shown, and decides nothing; but for the paper's own simulations, which we repeat.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -55,6 +55,12 @@ class Claim:
     def places(self, key: str) -> list[Place]:
         """The product of what `for_every`, `for_some` or `on_average` lists; one empty place without it."""
         return list(places_of(self.entry.get(key, {})))
+
+    @property
+    def all_places(self) -> list[Place]:
+        """Every place that it needs values of."""
+        lists = product(*map(self.places, ("for_every", "for_some", "on_average")))
+        return [every | some | inner for every, some, inner in lists]
 
 
 def places_of(lists: dict[str, list]) -> Iterator[Place]:
@@ -134,6 +140,8 @@ def why_not_run(dataset: str, values: ArtefactValues, registry: dict) -> str:
         return "cannot be had: the paper's authors did not publish it"
     scales = values.artefact["datasets"]
     first = next((scale for scale in SCALES if any(dataset in name.split(" | ") for name in scales[scale])), None)
+    if first and SCALES.index(first) <= SCALES.index(values.scale):
+        return "not among the data sets that were asked for"
     by_hand = "; its files have to be fetched by hand" if registry[dataset].get("by_hand") else ""
     begins = f" (run from `{first}` on{by_hand})" if first else f" ({values.name} shows it at no scale)"
     return f"not part of the scale `{values.scale}`{begins}"
@@ -155,20 +163,24 @@ class Outcome:
         """Why there is no clear verdict: what was not run, how many seeds are missing, how many intervals are open."""
         if self.verdict not in (OPEN, NOT_RUN):
             return ""
-        n, told = len(self.places), []
+        n, told = number_of(self.places), []
         open_places = [place for place in self.places if place["verdict"] == OPEN]
-        few = [place["seeds"] for place in open_places if place["seeds"] < claim.seeds]
-        if few:
-            needs = f"{min(few)} of the {claim.seeds} seeds that it takes"
-            told.append(needs if len(few) == n else f"{needs} at {len(few)} of {n} places")
-        if unclear := len(open_places) - len(few):
+        if few := [place for place in open_places if place["seeds"] < claim.seeds]:
+            needs = f"{min(place['seeds'] for place in few)} of the {claim.seeds} seeds that it takes"
+            told.append(needs if number_of(few) == n else f"{needs} at {number_of(few)} of {n} places")
+        if unclear := number_of(place for place in open_places if place["seeds"] >= claim.seeds):
             told.append("the interval contains the bound" + (f" at {unclear} of {n} places" if n > 1 else ""))
         if not_run := [place for place in self.places if place["verdict"] == NOT_RUN]:
             reasons = list(dict.fromkeys(place["reason"] for place in not_run))
             more = f"; and {len(reasons) - 2} more" if len(reasons) > 2 else ""
-            which = "" if len(not_run) == n else f"{len(not_run)} of {n} places not run: "
+            which = "" if number_of(not_run) == n else f"{number_of(not_run)} of {n} places not run: "
             told.append(f"{which}{'; '.join(reasons[:2])}{more}")
         return "; ".join(told)
+
+
+def number_of(places: Iterable[dict]) -> int:
+    """How many there are; a distance is judged twice at each."""
+    return len({(str(place["place"]), place["expression"]) for place in places})
 
 
 def _at_place(
@@ -258,7 +270,8 @@ def _combined(outcomes: list[Outcome], decisive: str, order: tuple, sign: int) -
 def measured_text(claim: Claim, values: ArtefactValues, outcome: Outcome) -> str:
     """`P@1 +1.20 ± 0.30 (worst of 9 places: R-4, P@1)`; ± is half the 95 % interval."""
     deciding = outcome.deciding
-    n = len({(str(place["place"]), place["expression"]) for place in outcome.places})  # a distance is judged twice
+    n = number_of(outcome.places)
+    n_run = number_of(place for place in outcome.places if place["verdict"] != NOT_RUN)
     expression = next(one for one in claim.expressions if one.text == deciding["expression"])
     metric = shared_metric(expression, deciding["place"], values)
     told = f"{metric} {told_number(deciding['mean'], deciding['margin'])}".strip()
@@ -267,7 +280,7 @@ def measured_text(claim: Claim, values: ArtefactValues, outcome: Outcome) -> str
     which = "best" if "for_some" in claim.entry and "for_every" not in claim.entry else "worst"
     place = [f"{value}" for value in deciding["place"].values()]
     place += [deciding["expression"]] if len(claim.expressions) > 1 else []
-    return f"{told} ({which} of {n} places: {', '.join(place)})"
+    return f"{told} ({which} of {n_run} places{' run' if n_run < n else ''}: {', '.join(place)})"
 
 
 def shared_metric(expression: Expression, place: Place, values: ArtefactValues) -> str:

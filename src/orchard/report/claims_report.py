@@ -9,20 +9,20 @@ from orchard.report.claims import NOT_RUN, OTHER_DATA, OWN_DATA, SIMULATED, VERD
 from orchard.report.tables import write_csv
 
 CSV_HEADER = [
-    *("paper", "claim", "verdict", "basis", "data set", "of the paper", "simulated"),
+    *("paper", "claim", "verdict", "basis", "tolerance", "data set", "of the paper", "simulated"),
     *("verdict there", "seeds", "measured", "published gap", "reason"),
 ]
 SIGNS = {REPRODUCED: "✓", NOT_REPRODUCED: "✗", OPEN: "≈", NOT_RUN: "–"}
 ELSEWHERE = "*"  # marks a verdict by other data in the terminal
 VERDICT_WIDTH = max(map(len, SIGNS)) + 3  # with sign and mark
-_PLACES = re.compile(r" \((?:worst|best) of \d+ places: .*\)$")
+_PLACES = re.compile(r" \((?:worst|best) of \d+ places(?: run)?: .*\)$")
 RULE = (
     "Measured: by how much the claim holds, over runs with the same seed, ± half the 95 % confidence interval of the "
-    "mean (t distribution; single intervals, not corrected for the number of places or claims). What was measured "
-    "once (times, each a median), or does not depend on a seed, has no interval and is judged by its sign. Published: "
-    "the same by the paper's numbers. A claim is judged by the paper's own data where any of it was run, and fails if "
-    "it fails on one of these sets; else by other real data (marked so), and is inconclusive where they differ. "
-    "Simulated data decides nothing."
+    "mean (t distribution; single intervals, not corrected for the number of places or claims). A claim with a tolerance "
+    "may fall short by so much. What does not depend on a seed (sizes; times, each a median) has no interval and is "
+    "judged by its sign. Published: the same by the paper's numbers. A claim is judged by the paper's own data where any "
+    "of it was run, and fails if it fails on one of these sets; else by other real data (marked so), and is inconclusive "
+    "where they differ. Simulated data decides nothing, but for the simulations that a paper makes itself."
 )
 
 
@@ -41,10 +41,15 @@ def evidence(claim: dict) -> list[str]:
     """What the verdict stands on, data set by data set; what simulated data shows; what was not run and why."""
     decided = [one for one in claim["on"] if _decides(one, claim)]
     told = [f"{one['dataset']}: {one['measured']}{_as_told(one, claim)}" for one in decided]
+    told += _tolerance(claim) if decided else []
     told += [f"({one['dataset']}, simulated: {one['measured']})" for one in claim["on"] if one["verdict"] == SIMULATED]
     if claim["reason"]:
         told.append(claim["reason"])
     return told
+
+
+def _tolerance(claim: dict) -> list[str]:
+    return [f"may fall short by {claim['tolerance']:g}"] if claim["tolerance"] else []
 
 
 def _decides(one: dict, claim: dict) -> bool:
@@ -122,6 +127,7 @@ def _in_short(claim: dict) -> str:
     """The numbers that the verdict stands on without their places, and why it is not clearer than that."""
     decided = [one for one in claim["on"] if _decides(one, claim)]
     told = [f"{one['dataset']} {_PLACES.sub('', one['measured'])}" for one in decided]
+    told += _tolerance(claim) if decided else []
     return " ".join("; ".join([*told, claim["reason"]] if claim["reason"] else told).split())
 
 
@@ -142,7 +148,7 @@ def records(judged: dict) -> list[list]:
     }
     return [
         [
-            *(claim["paper"], claim["id"], claim["verdict"], claim["basis"] or ""),
+            *(claim["paper"], claim["id"], claim["verdict"], claim["basis"] or "", claim["tolerance"]),
             *(one["dataset"], _yes(one["of_paper"]), _yes(one["simulated"]), one["verdict"], one["seeds"]),
             *(one["measured"], "" if one["published_gap"] is None else one["published_gap"]),
             one["reason"] or ("" if claim["on"] else claim["reason"]),

@@ -4,13 +4,16 @@ An artefact of this kind has `rows`; the first one is the backbone, which the ot
 the paper has it: 1.0× is as much again as the backbone takes.
 """
 
+from math import hypot
+
 from orchard.report.published import read_published
 from orchard.report.scores import MISSING, simulated_note
 from orchard.report.tables import Table
 
 EXTRA = ["Extra training time", "Extra inference time"]
+TIMES = {"train_s": "training (s)", "query_ms": "query (ms)"}
 HEADER = ["data set", "setting", "method", "source", "training", "query", *EXTRA]
-RECORD_HEADER = ["data set", "setting", "method", "source", "column", "value"]
+RECORD_HEADER = ["data set", "setting", "method", "source", "column", "value", "standard error", "repetitions"]
 
 
 def costs_table(artefact: dict, costs: list[dict], published_csv=None) -> Table:
@@ -35,7 +38,11 @@ def costs_table(artefact: dict, costs: list[dict], published_csv=None) -> Table:
                 source = "simulated" if cost["simulated"] else "measured"
                 values = _values(by_method[row["method"]], by_method[rows[0]["method"]])
                 table.rows.append([*lead, source, *_printed(values)])
-                table.records += [[*lead, source, name, f"{value:.6g}"] for name, value in values.items()]
+                repetitions = by_method[row["method"]]["repetitions"]
+                table.records += [
+                    [*lead, source, name, f"{value:.6g}", "" if error is None else f"{error:.6g}", repetitions]
+                    for name, (value, error) in values.items()
+                ]
     later = {}
     for row in rows:
         if "from" in row:
@@ -53,17 +60,26 @@ def _published(path) -> dict[tuple[str, str, str], dict[str, str]]:
     return lines
 
 
-def _values(mine: dict, backbone: dict) -> dict[str, float]:
-    extra = {"train_s": EXTRA[0], "query_ms": EXTRA[1]}
-    times = {"training (s)": mine["train_s"], "query (ms)": mine["query_ms"]}
+def _values(mine: dict, backbone: dict) -> dict[str, tuple[float, float | None]]:
+    """{column: (value, standard error)}."""
+    times = {name: (mine[key], mine[f"{key}_error"]) for key, name in TIMES.items()}
     if mine is backbone:
         return times
-    return times | {name: mine[key] / backbone[key] - 1 for key, name in extra.items()}
+    return times | {name: _extra(mine, backbone, key) for key, name in zip(TIMES, EXTRA, strict=True)}
 
 
-def _printed(values: dict[str, float]) -> list[str]:
-    extra = [f"{values[name]:.2f}×" if name in values else MISSING for name in EXTRA]
-    return [f"{values['training (s)']:.2f} s", f"{values['query (ms)']:.3f} ms", *extra]
+def _extra(mine: dict, backbone: dict, key: str) -> tuple[float, float | None]:
+    """What comes on top of the backbone; the relative errors of both times add up to that of their ratio."""
+    ratio, errors = mine[key] / backbone[key], [(one[f"{key}_error"], one[key]) for one in (mine, backbone)]
+    if any(error is None for error, _ in errors):
+        return ratio - 1, None
+    return ratio - 1, ratio * hypot(*(error / time for error, time in errors))
+
+
+def _printed(values: dict[str, tuple[float, float | None]]) -> list[str]:
+    (training, _), (query, _) = (values[name] for name in TIMES.values())
+    extra = [f"{values[name][0]:.2f}×" if name in values else MISSING for name in EXTRA]
+    return [f"{training:.2f} s", f"{query:.3f} ms", *extra]
 
 
 def _notes(costs: list[dict], in_paper: list[str], at_hand: list[str]) -> list[str]:

@@ -5,10 +5,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from orchard.report.job_history import JobHistory
+
 
 @dataclass(frozen=True)
 class Effort:
-    """What some jobs took together, where, and at which commits; as {what: number of jobs}, most frequent first."""
+    """What some jobs took together, where, and at which commits; as {what: number of jobs}, most frequent first.
+
+    unrecorded : how many results among these jobs' are of jobs that left no record, and so are not told of here.
+    """
 
     jobs: int
     seconds: float
@@ -18,9 +23,16 @@ class Effort:
     versions: dict[str, int]
     started: str
     ended: str
+    unrecorded: int = 0
 
 
-def effort_of(records: list[dict]) -> Effort | None:
+def effort_behind(history: JobHistory, paths: Iterable[str]) -> Effort | None:
+    """What it took to make these files, everything that they come from included."""
+    paths = list(paths)
+    return effort_of([job.record for job in history.behind(paths)], len(history.unrecorded(paths)))
+
+
+def effort_of(records: list[dict], unrecorded: int = 0) -> Effort | None:
     if not records:
         return None
     versions = (f"{name} {version}" for record in records for name, version in record["versions"].items())
@@ -33,6 +45,7 @@ def effort_of(records: list[dict]) -> Effort | None:
         versions=_counted(versions),
         started=date_told(min(record["started"] for record in records)),
         ended=date_told(max(map(end_of, records))),
+        unrecorded=unrecorded,
     )
 
 

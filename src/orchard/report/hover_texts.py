@@ -91,12 +91,12 @@ def _words(panel: Axes, name: str, place: str, value: str) -> str:
 
 
 def _at(label: str, place: str) -> str:
-    """The letter of a quantity comes first or last in some labels: `λ = 2`, `samples in a group, g = 4`."""
+    """A letter or a number stands first or last in some labels: `λ = 2`, `samples in a group, g = 4`, `depth at 1 = 6`."""
     first, _, rest = label.partition(" ")
     if rest and len(first) <= 3 and first[-1] in ",:":
         return f"{first[:-1]} = {place}"
     last = label.rpartition(" ")[2]
-    return f"{label}{' = ' if len(last) == 1 and last.isalpha() else ' '}{place}".strip()
+    return f"{label}{' = ' if len(last) == 1 and last.isalnum() else ' '}{place}".strip()
 
 
 def _about(panel: Axes) -> str:

@@ -82,13 +82,23 @@ class JobHistory:
 
         beyond : whether to go on with what a job read; those for which it is false are the last of their branch.
         """
-        found, to_look_at, seen = {}, list(paths), set()
+        found = {job.path: job for job in self._met(paths, beyond).values() if job}
+        return list(found.values())
+
+    def unrecorded(self, paths: Iterable[str]) -> list[str]:
+        """The results among those files, and among what they were made from, that no job left a record of."""
+        met = self._met(paths, beyond=lambda job: True)
+        return [path for path, job in met.items() if job is None and path.startswith("results/")]
+
+    def _met(self, paths: Iterable[str], beyond: Callable[[Job], bool]) -> dict[str, Job | None]:
+        """{path: the job that made it} of those files and all that they come from."""
+        met, to_look_at, read = {}, list(paths), set()
         while to_look_at:
             path = to_look_at.pop()
-            if path in seen:
+            if path in met:
                 continue
-            seen.add(path)
-            if (job := self.of(path)) and job.path not in found:
-                found[job.path] = job
+            met[path] = job = self.of(path)
+            if job and job.path not in read:
+                read.add(job.path)
                 to_look_at += job.record["inputs"] if beyond(job) else []
-        return list(found.values())
+        return met

@@ -4,13 +4,14 @@ A part names its commit, its machine and its time, and stays as it is until that
 """
 
 import csv
+import os
 import re
 from collections.abc import Iterable
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 from orchard.files import write_text
-from orchard.report.effort import Effort, effort_of
+from orchard.report.effort import Effort
 
 LONG = 30  # lines; longer tables are folded
 TOO_LONG = 400  # lines; of longer figures the numbers stay in their CSV file
@@ -19,8 +20,9 @@ INTRODUCTION = """# Results
 
 Published and measured, for everything that Orchard runs. This file is generated: each part is what `snakemake
 <paper>-results --config scale=…` wrote, and says at which scale, by which commit, on which machine and in what time. A
-claim is 'reproduced' or 'not reproduced' where the 95 % interval over the seeds leaves no doubt, 'inconclusive'
-where it does, and 'not run' where data or hardware is missing; simulated data decides none.
+claim is 'reproduced' or 'not reproduced' where the 95 % interval over the seeds leaves no doubt; 'inconclusive' where
+it does, where seeds or places are missing, or where data sets differ; and 'not run' where data or hardware is missing.
+Simulated data decides none, but for the simulations that a paper makes itself.
 [docs/deviations.md](docs/deviations.md) explains D1, D2, ….
 """
 
@@ -28,10 +30,12 @@ where it does, and 'not run' where data or hardware is missing; simulated data d
 def update_results(path, paper: str, part: str, papers: Iterable[str]) -> None:
     """Put the part of one paper in its place; those of the others stay. Two papers may end at the same time."""
     path = Path(path)
-    with Path(f"{path}.lock").open("w") as lock:
-        flock(lock, LOCK_EX)
+    folder = os.open(path.parent, os.O_RDONLY)  # what is locked: the file itself is replaced
+    try:
+        flock(folder, LOCK_EX)
         _update(path, paper, part, papers)
-    Path(f"{path}.lock").unlink(missing_ok=True)
+    finally:
+        os.close(folder)
 
 
 def _update(path: Path, paper: str, part: str, papers: Iterable[str]) -> None:
@@ -51,29 +55,29 @@ def _mark(paper: str) -> str:
     return f"<!-- part: {paper} -->"
 
 
-def results_part(paper: str, title: str, artefacts: dict, folder, claims: str, records: list[dict]) -> str:
+def results_part(paper: str, title: str, artefacts: dict, folder, options: str, claims: str, effort) -> str:
     """The part of one paper.
 
-    artefacts : its entry of config/papers.  folder : where they were rendered.  claims : its claims, judged, as
-    Markdown.  records : of all jobs that were done for it (`orchard.job_records`).
+    artefacts : its entry of config/papers.  folder : where they were rendered.  options : what follows `--config` to
+    make them again.  claims : its claims, judged, as Markdown.  effort : of all jobs that were done for it.
     """
-    scale = Path(folder).name
-    pieces = [f"## {title}", run_told(paper, scale, effort_of(records)), "### Claims", claims.strip()]
+    pieces = [f"## {title}", run_told(paper, options, effort), "### Claims", claims.strip()]
     for name, artefact in artefacts.items():
-        command = f"`snakemake {paper}-{name} --config scale={scale}`"
+        command = f"`snakemake {paper}-{name} --config {options}`"
         shown = _table(folder, f"{paper}-{name}") if artefact["kind"] == "table" else _figure(folder, paper, name)
         pieces += [f"### {artefact['title']}", command, shown]
     return "\n\n".join(pieces) + "\n"
 
 
-def run_told(paper: str, scale: str, effort: Effort | None) -> str:
+def run_told(paper: str, options: str, effort: Effort | None) -> str:
     """By which commits, on which machines and in what time the jobs were done."""
     if effort is None:
-        return f"`snakemake {paper}-results --config scale={scale}`; its jobs left no records."
+        return f"`snakemake {paper}-results --config {options}`; its jobs left no records."
+    unknown = f" Of {effort.unrecorded} results it is not known when and how they were made." if effort.unrecorded else ""
     return (
-        f"`snakemake {paper}-results --config scale={scale}`: {effort.jobs} jobs, {effort.cpu_seconds / 3600:.1f} "
+        f"`snakemake {paper}-results --config {options}`: {effort.jobs} jobs, {effort.cpu_seconds / 3600:.1f} "
         f"hours of processor time between {effort.started} and {effort.ended}; commit {'; '.join(effort.commits)}; "
-        f"{'; '.join(effort.machines)}."
+        f"{'; '.join(effort.machines)}.{unknown}"
     )
 
 

@@ -1,6 +1,7 @@
 """Which jobs are told of in a crate, and which files go in: no data, for its size and its licences, and no models."""
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -20,7 +21,7 @@ SOURCES = (
     "pyproject.toml",
     "requirements*.txt",
     "rules/**/*",
-    "src/orchard/**/*",
+    "src/**/*",
     "workflow_scripts/*.py",
 )
 DATA_FOLDERS = tuple(f"results/{name}/" for name in ("raw", "data", "word-vectors"))
@@ -79,11 +80,8 @@ def is_told(run: Run, job: Job) -> bool:
 def contents_of(run: Run, jobs: list[Job]) -> Contents:
     """The workflow, all artefacts, what was measured, and the records; no data, no models."""
     contents = Contents()
-    for pattern in (*SOURCES, f"{run.artefact_folder}/*"):
-        for path in sorted(run.root.glob(pattern)):
-            inside = path.relative_to(run.root)
-            if path.is_file() and not any(part.startswith((".", "__pycache__")) for part in inside.parts):
-                contents.add(run.root, inside.as_posix())
+    for path in files_of(run.root, (*SOURCES, f"{run.artefact_folder}/*")):
+        contents.add(run.root, path)
     for job in jobs:
         for output in job.record["outputs"]:
             if output.endswith(".json") and not output.startswith(DATA_FOLDERS) and is_inside(output):
@@ -91,6 +89,16 @@ def contents_of(run: Run, jobs: list[Job]) -> Contents:
         if all(map(is_inside, (*job.record["inputs"], *job.record["outputs"]))):
             contents.add(run.root, job.path)
     return contents
+
+
+def files_of(root: Path, patterns: Iterable[str] = SOURCES) -> list[str]:
+    """The files that fit the patterns, by path; no caches, and nothing hidden."""
+    paths = (path.relative_to(root) for pattern in patterns for path in sorted(root.glob(pattern)) if path.is_file())
+    return [path.as_posix() for path in paths if not any(map(_is_by_product, path.parts))]
+
+
+def _is_by_product(name: str) -> bool:
+    return name.startswith((".", "__pycache__")) or name.endswith(".egg-info")
 
 
 def is_inside(path: str) -> bool:

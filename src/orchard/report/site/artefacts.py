@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from orchard.report.effort import Effort, effort_of
+from orchard.report.effort import Effort, effort_behind
 from orchard.report.job_history import Origin
 from orchard.report.rows import runs_of
 from orchard.report.site.claims import of_artefact
@@ -15,7 +15,6 @@ from orchard.report.site.published_tables import PlainTable, published_table, st
 from orchard.report.site.sources import Sources
 
 KINDS = {"table": ("md", "csv"), "figure": ("svg", "png", "csv")}
-BEYOND = ("beyond", "not in the paper")
 MOST_LINES = 400  # of a figure's numbers on its page; the file has all
 
 
@@ -37,7 +36,7 @@ class Artefact:
 
     @property
     def is_beyond(self) -> bool:
-        return any(words in self.title.lower() for words in BEYOND)
+        return self.entry.get("beyond", False)
 
     @property
     def is_picture(self) -> bool:
@@ -110,7 +109,7 @@ class Artefact:
         """Of the job and all jobs behind it; other artefacts share most of these."""
         if not self.origin or not self.origin.record:
             return None
-        return effort_of([job.record for job in self.sources.history.behind(self.files.values())])
+        return effort_behind(self.sources.history, self.files.values())
 
     @cached_property
     def runs(self) -> list[str]:

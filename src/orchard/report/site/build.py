@@ -9,11 +9,12 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
 from orchard.files import atomic_folder
+from orchard.report.claims_report import evidence
 from orchard.report.effort import commit_told, date_told, machine_told
+from orchard.report.papers import PAPERS
 from orchard.report.site import claims, words
 from orchard.report.site.artefacts import MOST_LINES, Artefact
 from orchard.report.site.pages import RENDERED_DOCUMENTS, Page, Report
-from orchard.report.site.papers import PAPERS
 from orchard.report.site.prose import LONG_CELL, SHORT_CELL, Links, render, render_inline, without_title
 from orchard.report.site.sources import Sources
 from orchard.report.site.svg import inline_svg
@@ -93,6 +94,7 @@ def _environment() -> Environment:
         "commit": commit_told,
         "date": date_told,
         "claims": claims,
+        "evidence": evidence,
         "few_claims": FEW_CLAIMS,
         "most_lines": MOST_LINES,
         "short_cell": SHORT_CELL,

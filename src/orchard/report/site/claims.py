@@ -3,7 +3,9 @@
 from collections import Counter
 from dataclasses import dataclass
 
+from orchard.report import claims as judging
 from orchard.report.claim_sources import AS_IN_THE_PAPER
+from orchard.report.claims_report import SIGNS
 
 
 @dataclass(frozen=True)
@@ -15,31 +17,23 @@ class Verdict:
     sign: str
 
 
-NOT_RUN = "not run"
-VERDICTS = (
-    Verdict("reproduced", "reproduced", "✓"),
-    Verdict("not reproduced", "not-reproduced", "✗"),
-    Verdict("inconclusive", "inconclusive", "≈"),
-    Verdict(NOT_RUN, "not-run", "–"),
-)
-SIMULATED = Verdict("simulated", "by-simulated-data", "◇")  # on a data set that decides nothing
+VERDICTS = tuple(Verdict(key, key.replace(" ", "-"), SIGNS[key]) for key in judging.VERDICTS)
+SIMULATED = Verdict(judging.SIMULATED, "by-simulated-data", "◇")  # on a data set that decides nothing
 
 
 def verdict(key: str) -> Verdict:
-    """An unknown one is shown as it is, rather than not at all."""
-    return next((one for one in (*VERDICTS, SIMULATED) if one.key == key), Verdict(key, "unknown", "?"))
+    return next(one for one in (*VERDICTS, SIMULATED) if one.key == key)
 
 
 def counts(claims: list[dict]) -> dict[str, int]:
     """{verdict: number of claims}, in the order of VERDICTS, none left out."""
     counted = Counter(claim["verdict"] for claim in claims)
-    return {one.key: counted.pop(one.key, 0) for one in VERDICTS} | dict(counted)
+    return {one.key: counted[one.key] for one in VERDICTS}
 
 
 def decided_first(claims: list[dict]) -> list[dict]:
     """By verdict, and as they were otherwise."""
-    order = [one.key for one in VERDICTS]
-    return sorted(claims, key=lambda claim: order.index(claim["verdict"]) if claim["verdict"] in order else len(order))
+    return sorted(claims, key=lambda claim: judging.VERDICTS.index(claim["verdict"]))
 
 
 def of_paper(claims: list[dict], paper: str) -> list[dict]:
@@ -47,33 +41,35 @@ def of_paper(claims: list[dict], paper: str) -> list[dict]:
 
 
 def of_artefact(claims: list[dict], paper: str, artefact: str) -> list[dict]:
-    """A claim names its artefact as the configuration of its paper does, or as people type it."""
-    names = (artefact, f"{paper}-{artefact}")
-    return [claim for claim in of_paper(claims, paper) if claim.get("artefact") in names]
+    return [claim for claim in of_paper(claims, paper) if claim["artefact"] == artefact]
 
 
 def judged_on(claim: dict) -> list[dict]:
     """The data sets on which there was something to judge."""
-    return [one for one in claim.get("on") or [] if one["verdict"] != NOT_RUN]
+    return [one for one in claim["on"] if one["verdict"] != judging.NOT_RUN]
 
 
 def not_run_on(claim: dict) -> dict[str, list[str]]:
     """{reason: the data sets that were not run for it}."""
     by_reason: dict[str, list[str]] = {}
-    for one in claim.get("on") or []:
-        if one["verdict"] == NOT_RUN:
-            by_reason.setdefault(one.get("reason") or "no reason told", []).append(one["dataset"])
+    for one in claim["on"]:
+        if one["verdict"] == judging.NOT_RUN:
+            by_reason.setdefault(one["reason"], []).append(one["dataset"])
     return by_reason
 
 
 def places(claim: dict) -> list[tuple[str, dict]]:
     """(data set, place) of every single comparison behind the verdict."""
-    return [(one["dataset"], place) for one in judged_on(claim) for place in one.get("places") or []]
+    return [(one["dataset"], place) for one in judged_on(claim) for place in one["places"]]
+
+
+def is_simulation(one: dict) -> bool:
+    """Whether a claim was judged on a simulation of the paper, which we repeat; that is no data set."""
+    return one["dataset"] == AS_IN_THE_PAPER
 
 
 def is_simulated(one: dict) -> bool:
-    """Of a data set that a claim was judged on; the simulations of a paper, which we repeat, are no data set."""
-    return bool(one.get("simulated")) or one["dataset"] == AS_IN_THE_PAPER
+    return one["simulated"] or is_simulation(one)
 
 
 def touches_simulated(claim: dict) -> bool:

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from orchard.report.effort import effort_of
+from orchard.report.effort import effort_behind
+from orchard.report.papers import PAPERS
 from orchard.report.site import claims
 from orchard.report.site.artefacts import Artefact, all_artefacts
 from orchard.report.site.datasets import DataSet, all_datasets, other_fetched
-from orchard.report.site.papers import PAPERS
 from orchard.report.site.prose import title_of, without_title
 from orchard.report.site.runs import HEADLINES, Run, all_runs
 from orchard.report.site.sources import Sources
@@ -66,7 +66,7 @@ class Report:
         outputs = [path for artefact in self.made for path in artefact.files.values()]
         by_target = {artefact.target: artefact for artefact in self.made}
         context = {
-            "effort": effort_of([job.record for job in self.sources.history.behind(outputs)]),
+            "effort": effort_behind(self.sources.history, outputs),
             "of_paper": {paper.key: claims.of_paper(self.sources.claims, paper.key) for paper in PAPERS},
             "claims_of_all": self.sources.claims,
             "headline_figures": [by_target[target] for target in HEADLINE_FIGURES if target in by_target],

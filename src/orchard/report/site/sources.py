@@ -7,9 +7,8 @@ from pathlib import Path
 from orchard.config import load_yaml
 from orchard.files import read_json
 from orchard.report.job_history import JobHistory
+from orchard.report.papers import PAPERS
 from orchard.report.site.prose import defined_deviations
-
-PAPERS = ("eagle", "disentangle", "labeltrees", "otseq2set")
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class Sources:
     @cached_property
     def artefacts(self) -> dict[str, dict[str, dict]]:
         """{paper: {artefact: its entry}}, in the order of the configuration."""
-        return {paper: load_yaml(self.root / f"config/papers/{paper}/artefacts.yaml") for paper in PAPERS}
+        return {paper.key: load_yaml(self.root / f"config/papers/{paper.key}/artefacts.yaml") for paper in PAPERS}
 
     @cached_property
     def registry(self) -> dict[str, dict]:
