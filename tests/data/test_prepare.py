@@ -60,7 +60,8 @@ def test_a_slice_has_the_first_of_every_so_many_samples_and_all_columns(raw, tmp
     dataset = load_dataset("toy", root=tmp_path / "data")
     for split in ("train", "test"):
         for whole, part in zip(read_xmc(raw / f"{split}.txt"), (f"X_{split}", f"Y_{split}"), strict=True):
-            np.testing.assert_array_equal(getattr(dataset, part).toarray(), whole.toarray()[[*range(0, len(whole.indptr) - 1, 3)]])
+            expected = whole.toarray()[list(range(0, whole.shape[0], 3))]
+            np.testing.assert_array_equal(getattr(dataset, part).toarray(), expected)
 
 
 def test_preparing_twice_gives_the_same_bytes(raw, tmp_path):

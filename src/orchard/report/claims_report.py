@@ -18,11 +18,11 @@ VERDICT_WIDTH = max(map(len, SIGNS)) + 3  # with sign and mark
 _PLACES = re.compile(r" \((?:worst|best) of \d+ places(?: run)?: .*\)$")
 RULE = (
     "Measured: by how much the claim holds, over runs with the same seed, ± half the 95 % confidence interval of the "
-    "mean (t distribution; single intervals, not corrected for the number of places or claims). A claim with a tolerance "
-    "may fall short by so much. What does not depend on a seed (sizes; times, each a median) has no interval and is "
-    "judged by its sign. Published: the same by the paper's numbers. A claim is judged by the paper's own data where any "
-    "of it was run, and fails if it fails on one of these sets; else by other real data (marked so), and is inconclusive "
-    "where they differ. Simulated data decides nothing, but for the simulations that a paper makes itself."
+    "mean (t distribution; single intervals, not corrected for the number of places or claims). A claim with a "
+    "tolerance may fall short by so much. What does not depend on a seed (sizes; times, each a median) has no interval "
+    "and is judged by its sign. Published: the same by the paper's numbers. A claim is judged by the paper's own data "
+    "where any of it was run, and fails if it fails on one of these sets; else by other real data (marked so), and is "
+    "inconclusive where they differ. Simulated data decides nothing, but for the simulations that a paper makes itself."
 )
 
 

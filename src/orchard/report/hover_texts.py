@@ -91,7 +91,7 @@ def _words(panel: Axes, name: str, place: str, value: str) -> str:
 
 
 def _at(label: str, place: str) -> str:
-    """A letter or a number stands first or last in some labels: `λ = 2`, `samples in a group, g = 4`, `depth at 1 = 6`."""
+    """A letter or a digit comes first or last in some labels: `λ = 2`, `in a group, g = 4`, `depth at 1 = 6`."""
     first, _, rest = label.partition(" ")
     if rest and len(first) <= 3 and first[-1] in ",:":
         return f"{first[:-1]} = {place}"

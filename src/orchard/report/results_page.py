@@ -73,11 +73,11 @@ def run_told(paper: str, options: str, effort: Effort | None) -> str:
     """By which commits, on which machines and in what time the jobs were done."""
     if effort is None:
         return f"`snakemake {paper}-results --config {options}`; its jobs left no records."
-    unknown = f" Of {effort.unrecorded} results it is not known when and how they were made." if effort.unrecorded else ""
+    unknown = f" Of {effort.unrecorded} results it is not known when and how they were made."
     return (
         f"`snakemake {paper}-results --config {options}`: {effort.jobs} jobs, {effort.cpu_seconds / 3600:.1f} "
         f"hours of processor time between {effort.started} and {effort.ended}; commit {'; '.join(effort.commits)}; "
-        f"{'; '.join(effort.machines)}.{unknown}"
+        f"{'; '.join(effort.machines)}.{unknown if effort.unrecorded else ''}"
     )
 
 
