@@ -12,7 +12,6 @@ have to change places both stay where they are.
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from orchard._cluster_kernels import fill, pairs_of_rows
 from orchard.label_clusters import first_clusters
@@ -69,6 +68,8 @@ def _filled(labels, clusters, values, own, copies, limit, total, shape) -> sp.cs
 
 
 def _solved(labels, clusters, values, own, copies, limit, total, shape) -> sp.csr_matrix:
+    from scipy.optimize import Bounds, LinearConstraint, milp  # a third of what importing this module would take
+
     n, (n_labels, n_clusters) = labels.size, shape
     ones, columns = np.ones(n), np.arange(n)
     of_labels = sp.csr_matrix((ones, (labels, columns)), shape=(n_labels, n))

@@ -123,7 +123,14 @@ def test_results_name_no_place_of_the_machine(finished):
 
 def jobs_of(process: psutil.Process) -> list[psutil.Process]:
     """The running scripts below a Snakemake process."""
-    return [child for child in process.children(recursive=True) if any(".py" in part for part in child.cmdline()[1:])]
+    return [child for child in process.children(recursive=True) if is_script(child)]
+
+
+def is_script(process: psutil.Process) -> bool:
+    try:
+        return any(".py" in part for part in process.cmdline()[1:])
+    except psutil.NoSuchProcess:  # it ended meanwhile
+        return False
 
 
 def test_killed_run_resumes_to_the_same_bytes(checkout, finished):
