@@ -140,16 +140,18 @@ def estimator_for(method, dataset):
 
 
 def shared_trees(wildcards):
-    """The label trees of a method that has any, and what they cost; trees over imputed labels are nobody else's.
+    """The label trees of a method, and what they cost, if another method needs the same; else its run builds its own.
 
-    A method with an `overlap` takes the matches of its last round instead; one that keeps its matcher, that too.
+    Trees over imputed labels are nobody else's. A method with an `overlap` takes the matches of its last round instead;
+    one that keeps its matcher, that too.
     """
     method = method_config(wildcards)
     estimator = estimator_for(method, wildcards.dataset)
     if "impute" in method:
         return {}
     if "overlap" not in method:
-        return trees_of(estimator, wildcards)
+        shared = tree_recipe_of(estimator) in shared_recipes(method["estimator"], wildcards.dataset)
+        return trees_of(estimator, wildcards) if shared else {}
     overlap = overlap_for(method, wildcards.dataset)
     inputs = matches_of("matches", match_recipe(estimator, overlap), wildcards)
     if not overlap.get("retrain_matcher", True):
@@ -163,6 +165,14 @@ def trees_of(estimator, wildcards):
         return {}
     folder = f"results/trees/{wildcards.dataset}/{wildcards.variant}/{recipe_name(recipe)}/seed-{wildcards.seed}"
     return {"trees": f"{folder}/trees", "cost": f"{folder}/cost.json"}
+
+
+@cache
+def shared_recipes(estimator, dataset):
+    """The trees that more than one method of an estimator needs on a data set, at whatever scale."""
+    methods = [one for one in METHODS.values() if one["estimator"] == estimator and "impute" not in one]
+    recipes = [recipe for one in methods if (recipe := tree_recipe_of(estimator_for(one, dataset)))]
+    return [recipe for recipe in recipes if recipes.count(recipe) > 1]
 
 
 def tree_recipe_of(estimator):
@@ -240,9 +250,15 @@ def match_code(wildcards):
 def recipe_named(wildcards):
     """The recipe of the first method whose trees have this name; only methods of that class are imported."""
     class_name = wildcards.tree.rpartition("-")[0]
+    return pick("tree", wildcards.tree, tree_recipes(class_name, wildcards.dataset))
+
+
+@cache
+def tree_recipes(class_name, dataset):
+    """{name: recipe} of all trees that methods of a class need on a data set."""
     of_class = [method for method in METHODS.values() if method["estimator"].endswith(f".{class_name}")]
-    recipes = filter(None, (tree_recipe_of(estimator_for(method, wildcards.dataset)) for method in of_class))
-    return pick("tree", wildcards.tree, {recipe_name(recipe): recipe for recipe in recipes})
+    recipes = filter(None, (tree_recipe_of(estimator_for(method, dataset)) for method in of_class))
+    return {recipe_name(recipe): recipe for recipe in recipes}
 
 
 def tree_code(wildcards):

@@ -5,7 +5,7 @@ import inspect
 import json
 from collections.abc import Callable
 from dataclasses import asdict
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 
 from orchard.errors import ConfigError
@@ -59,6 +59,16 @@ def tree_recipe(estimator: str, parameters: dict) -> dict | None:
     An estimator that builds trees has `build_trees(X, Y)`, takes them in `fit(X, Y, trees=…)`, and names in
     TREE_PARAMETERS the parameters they depend on. Any other has no recipe: whatever it needs, its `fit` makes.
     """
+    defaults = _tree_parameters(estimator)
+    if defaults is None:
+        return None
+    values = {name: parameters.get(name, default) for name, default in defaults.items()}
+    return {"estimator": estimator, "parameters": values}
+
+
+@cache
+def _tree_parameters(estimator: str) -> dict | None:
+    """What an estimator's label trees depend on, with defaults; None if it has none to share."""
     make = _find(estimator)
     names = getattr(make, "TREE_PARAMETERS", ())
     if not names or not hasattr(make, "build_trees"):
@@ -66,8 +76,7 @@ def tree_recipe(estimator: str, parameters: dict) -> dict | None:
     accepted = inspect.signature(make).parameters
     if unknown := [name for name in names if name not in accepted]:
         raise ConfigError(f"{estimator}: TREE_PARAMETERS names {', '.join(unknown)}, which it does not take")
-    values = {name: parameters.get(name, accepted[name].default) for name in names}
-    return {"estimator": estimator, "parameters": values}
+    return {name: accepted[name].default for name in names}
 
 
 def match_recipe(estimator: dict, overlap: dict, round_number: int | None = None) -> dict:

@@ -67,7 +67,8 @@ def _closure(file: Path, roots: tuple[Path, ...], left_out: frozenset[Path] = fr
     return frozenset(found)
 
 
-def _imported_files(file: Path, roots: tuple[Path, ...]) -> set[Path]:
+@cache
+def _imported_files(file: Path, roots: tuple[Path, ...]) -> frozenset[Path]:
     """What `file` imports, and the packages around that, whose __init__ runs too."""
     files = set()
     for node in ast.walk(ast.parse(file.read_bytes(), filename=str(file))):
@@ -79,7 +80,7 @@ def _imported_files(file: Path, roots: tuple[Path, ...]) -> set[Path]:
             continue
         for module, name in names:
             files |= _files_behind(module, name, roots)
-    return files
+    return frozenset(files)
 
 
 def _absolute(node: ast.ImportFrom, file: Path, roots: tuple[Path, ...]) -> str:

@@ -293,7 +293,8 @@ VALIDATED = {"validate": 2 + 4, "eagle-choices": 1}
 OF_EAGLE = {"run": 4 + 4} | OF_DECREMENTS | dict.fromkeys(("eagle-table2", "eagle-table5", "eagle-beyond"), 1)
 # Label trees: five schemes at three λ′, two λ′ on logs and with 32 children; hierarchical softmax over four trees.
 LINEAR, SOFTMAX = {"run": 6 + 6 + 4 + 2 * 3 + 5 + 5 * 3 + 2 + 2 * 2}, 4
-RUN, BUILT = {"run": LINEAR["run"] + SOFTMAX}, {"tree": 5 + 2 + 4 + 5 * 3 + 2 + 2 + SOFTMAX}
+RUN = {"run": LINEAR["run"] + SOFTMAX}
+BUILT = {"tree": 3 + 4}  # those that several methods need: XR-Linear's, two interpolated ones, and one for every fusion
 GROUPED = {"aggregate": 2, "entangle": 4}
 OF_LINEAR_RUNS = {name: 1 for name in OF_RUNS if name != "labeltrees-fig4"}
 # OTSeq2Set: eight methods in Table 3, one more λ in Figure 5. Parameters are counted at the paper's sizes, no data.
@@ -342,7 +343,7 @@ COUNTED = {"count_parameters": 1, "otseq2set-table7": 1}
         ("src/orchard/linear/search.py", LINEAR | OF_LINEAR_RUNS | VALIDATED | MATCHED | LATENCY),
         (
             "src/orchard/trees/builders.py",
-            {"tree": BUILT["tree"] - SOFTMAX} | LINEAR | OF_LINEAR_RUNS | VALIDATED | MATCHED | LATENCY,
+            BUILT | LINEAR | OF_LINEAR_RUNS | VALIDATED | MATCHED | LATENCY,
         ),
         ("src/orchard/softmax/_kernels.py", {"run": SOFTMAX, "labeltrees-fig4": 1}),
         ("src/orchard/latency.py", LATENCY),
@@ -448,7 +449,7 @@ def test_a_config_edit_reruns_only_its_own_steps(copy_of_finished):
     path.write_text(path.read_text().replace("title: ", "title: New "))
     shown_in = ("otseq2set-table1", "otseq2set-fig4", "labeltrees-fig4", "labeltrees-fig6", "disentangle-table2")
     fused = ("entangle", "tree", "match", "meanings")
-    expected = dict.fromkeys(("prepare", *fused, *shown_in), 1) | {"tree": 1 + SOFTMAX, "run": SOFTMAX} | WRITTEN
+    expected = dict.fromkeys(("prepare", *fused, *shown_in), 1) | {"run": SOFTMAX} | WRITTEN
     assert copy_of_finished.jobs_to_run("reproduce-all") == expected
 
 
@@ -476,13 +477,17 @@ def test_a_touched_script_regenerates_its_figure_alone(copy_of_finished):
     assert done.returncode == 0, done.stderr
 
 
-def test_a_method_that_needs_the_same_trees_builds_none(copy_of_finished):
-    """A wider beam searches the same trees; another leaf size needs others."""
+def test_trees_that_several_methods_need_are_built_once(copy_of_finished):
+    """A wider beam searches the same trees; those of another leaf size are nobody else's: the run builds them."""
     method = copy_of_finished.folder / "config/methods/wide.yaml"
     words = "title: Wide\ndescription: A wide beam.\nestimator: orchard.linear.estimators.XRLinear\n"
     score = "results/runs/smoke-sim/clean/wide/seed-0/score.json"
     method.write_text(words + "parameters: {max_leaf: 50}\n")
+    assert copy_of_finished.jobs_to_run(score) == {"run": 1}
+    other = method.with_name("wider.yaml")
+    other.write_text(words + "parameters: {max_leaf: 50, beam: 50}\n")
     assert copy_of_finished.jobs_to_run(score) == {"run": 1, "tree": 1}
+    other.unlink()
     method.write_text(words + "parameters: {beam: 50}\n")
     assert copy_of_finished.jobs_to_run(score) == {"run": 1}
     done = copy_of_finished.snakemake(score)
@@ -505,7 +510,7 @@ def test_a_sweep_over_λ_shares_everything_up_to_the_counts(copy_of_finished):
     assert copy_of_finished.jobs_to_run(*crossed) == {"run": 3}  # the smoke scale has judged clusters by them
     assert copy_of_finished.jobs_to_run(f"{runs}/disentangle-rounds/seed-0/score.json") == {"match": 1, "run": 1}
     over_bonsai = f"{runs}/disentangle-2+bonsai/seed-0/score.json"
-    assert copy_of_finished.jobs_to_run(over_bonsai) == {"match": 1, "run": 1}
+    assert copy_of_finished.jobs_to_run(over_bonsai) == {"tree": 1, "match": 1, "run": 1}
     done = copy_of_finished.snakemake(over_bonsai, f"{runs}/disentangle-rounds/seed-0/score.json")
     assert done.returncode == 0, done.stdout + done.stderr
     score = json.loads((copy_of_finished.folder / over_bonsai).read_text())
