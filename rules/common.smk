@@ -140,7 +140,7 @@ def estimator_for(method, dataset):
 
 
 def shared_trees(wildcards):
-    """The label trees of a method, and what they cost, if another method needs the same; else its run builds its own.
+    """The label trees of a method that shares them, and what they cost; the run of any other builds its own.
 
     Trees over imputed labels are nobody else's. A method with an `overlap` takes the matches of its last round instead;
     one that keeps its matcher, that too.
@@ -150,8 +150,7 @@ def shared_trees(wildcards):
     if "impute" in method:
         return {}
     if "overlap" not in method:
-        shared = tree_recipe_of(estimator) in shared_recipes(method["estimator"], wildcards.dataset)
-        return trees_of(estimator, wildcards) if shared else {}
+        return trees_of(estimator, wildcards) if method.get("share_trees") else {}
     overlap = overlap_for(method, wildcards.dataset)
     inputs = matches_of("matches", match_recipe(estimator, overlap), wildcards)
     if not overlap.get("retrain_matcher", True):
@@ -165,14 +164,6 @@ def trees_of(estimator, wildcards):
         return {}
     folder = f"results/trees/{wildcards.dataset}/{wildcards.variant}/{recipe_name(recipe)}/seed-{wildcards.seed}"
     return {"trees": f"{folder}/trees", "cost": f"{folder}/cost.json"}
-
-
-@cache
-def shared_recipes(estimator, dataset):
-    """The trees that more than one method of an estimator needs on a data set, at whatever scale."""
-    methods = [one for one in METHODS.values() if one["estimator"] == estimator and "impute" not in one]
-    recipes = [recipe for one in methods if (recipe := tree_recipe_of(estimator_for(one, dataset)))]
-    return [recipe for recipe in recipes if recipes.count(recipe) > 1]
 
 
 def tree_recipe_of(estimator):

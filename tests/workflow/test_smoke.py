@@ -294,7 +294,7 @@ OF_EAGLE = {"run": 4 + 4} | OF_DECREMENTS | dict.fromkeys(("eagle-table2", "eagl
 # Label trees: five schemes at three λ′, two λ′ on logs and with 32 children; hierarchical softmax over four trees.
 LINEAR, SOFTMAX = {"run": 6 + 6 + 4 + 2 * 3 + 5 + 5 * 3 + 2 + 2 * 2}, 4
 RUN = {"run": LINEAR["run"] + SOFTMAX}
-BUILT = {"tree": 3 + 4}  # those that several methods need: XR-Linear's, two interpolated ones, and one for every fusion
+BUILT = {"tree": 3 + 4}  # those that are shared: XR-Linear's, two interpolated ones, and one for every fusion
 GROUPED = {"aggregate": 2, "entangle": 4}
 OF_LINEAR_RUNS = {name: 1 for name in OF_RUNS if name != "labeltrees-fig4"}
 # OTSeq2Set: eight methods in Table 3, one more λ in Figure 5. Parameters are counted at the paper's sizes, no data.
@@ -477,23 +477,22 @@ def test_a_touched_script_regenerates_its_figure_alone(copy_of_finished):
     assert done.returncode == 0, done.stderr
 
 
-def test_trees_that_several_methods_need_are_built_once(copy_of_finished):
-    """A wider beam searches the same trees; those of another leaf size are nobody else's: the run builds them."""
+def test_a_method_that_shares_its_trees_builds_none_that_are_there(copy_of_finished):
+    """A wider beam searches the same trees; another leaf size needs others. Who does not share builds its own."""
     method = copy_of_finished.folder / "config/methods/wide.yaml"
     words = "title: Wide\ndescription: A wide beam.\nestimator: orchard.linear.estimators.XRLinear\n"
     score = "results/runs/smoke-sim/clean/wide/seed-0/score.json"
     method.write_text(words + "parameters: {max_leaf: 50}\n")
     assert copy_of_finished.jobs_to_run(score) == {"run": 1}
-    other = method.with_name("wider.yaml")
-    other.write_text(words + "parameters: {max_leaf: 50, beam: 50}\n")
+    words += "share_trees: true\n"
+    method.write_text(words + "parameters: {max_leaf: 50}\n")
     assert copy_of_finished.jobs_to_run(score) == {"run": 1, "tree": 1}
-    other.unlink()
-    method.write_text(words + "parameters: {beam: 50}\n")
+    method.write_text(words + "parameters: {n_splits: 32, max_leaf: 10, beam: 50}\n")
     assert copy_of_finished.jobs_to_run(score) == {"run": 1}
     done = copy_of_finished.snakemake(score)
     assert done.returncode == 0, done.stdout + done.stderr
     folder = (copy_of_finished.folder / score).parent
-    narrow = folder.parents[1] / "xr-linear/seed-0"
+    narrow = folder.parents[1] / "xr-linear-32/seed-0"
     content, costs = (json.loads((folder / name).read_text()) for name in ("score.json", "cost.json"))
     assert content["params"]["beam"] == 50
     assert {"depth@1", "depth@3", "depth@5"} <= content["metrics"].keys()
