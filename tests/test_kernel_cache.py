@@ -55,3 +55,30 @@ def test_other_edits_keep_the_compiled_kernels(package):
     forget_outdated_kernels(package)
     assert compiled
     assert sorted(package.rglob("*.nb[ic]")) == compiled
+
+
+def test_processes_that_compile_at_the_same_time_do_not_take_each_others_code(tmp_path):
+    """One compiles for int32, the other for int64; both read the index before either wrote it.
+
+    The second writes its index last, the first its code: by numba's own numbers that index would name this code.
+    """
+    (tmp_path / "sizes.py").write_text(
+        "from orchard.jit import njit\n\n@njit(nogil=True, cache=True)\ndef size(x):\n    return x.itemsize\n"
+    )
+
+    def size(kind):
+        code = f"import numpy as np; from sizes import size; print(size(np.zeros(3, np.{kind})))"
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True, text=True)
+        return int(done.stdout)
+
+    assert size("int32") == 4
+    folder = tmp_path / "__pycache__"
+    first = {path: path.read_bytes() for path in folder.glob("*.nbc")}
+    for path in (*folder.glob("*.nbi"), *first):
+        path.unlink()
+    assert size("int64") == 8
+    for path, code in first.items():
+        path.write_bytes(code)
+    assert size("int64") == 8
+    assert size("int32") == 4

@@ -1,7 +1,8 @@
 """Counts YᵀM, the projection of Eq. 10 without limits and with, the best of a label's clusters (disentangle)."""
 
 import numpy as np
-from numba import njit
+
+from orchard.jit import njit
 
 NOWHERE = -1
 

@@ -8,9 +8,9 @@ Matches of a sample stand in descending order of their value: where one adds not
 from heapq import heapify, heappop, heappush
 
 import numpy as np
-from numba import njit
 
 from orchard._cluster_kernels import holds
+from orchard.jit import njit
 from orchard.linear._lanes import count_ones
 
 NONE = -1

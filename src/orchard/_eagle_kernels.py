@@ -9,7 +9,8 @@ Strict floating point, float64, sums in the order of groups and samples: the sam
 """
 
 import numpy as np
-from numba import njit
+
+from orchard.jit import njit
 
 # Rows are float32, so that cosines that are equal on paper differ by this much: the two samples of the only group of a
 # label are equally close to their sum.

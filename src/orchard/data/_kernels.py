@@ -1,7 +1,8 @@
 """Numba kernels that read the rows of the XMC text format straight from its bytes."""
 
 import numpy as np
-from numba import njit
+
+from orchard.jit import njit
 
 # What `parse_rows` may find wrong; the caller puts it into words.
 NOTHING, LABEL, LABEL_RANGE, FEATURE, FEATURE_RANGE, FEATURE_ORDER, VALUE = range(7)

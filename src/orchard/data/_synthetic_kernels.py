@@ -8,7 +8,9 @@ learn its size and once to write it, and nothing larger than the result is ever 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
+
+from orchard.jit import njit
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _ONE = np.uint64(1)

@@ -1,8 +1,8 @@
 """The level-wise beam that ends early: a query leaves the tree as soon as nothing in its beam can change its labels."""
 
 import numpy as np
-from numba import njit
 
+from orchard.jit import njit
 from orchard.linear._best_label_kernels import LABELS, NODES, NOTHING_FOUND, keep_best, keep_labels, key_of, write_best
 from orchard.linear._pair_kernels import add_pair, margins_by_bundle, pairs_of_band, pairs_room
 from orchard.linear._scoring_kernels import scoring_room

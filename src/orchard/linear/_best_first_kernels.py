@@ -1,8 +1,8 @@
 """Best-first search: the open node with the highest score is next, until no open node can change the best k labels."""
 
 import numpy as np
-from numba import njit
 
+from orchard.jit import njit
 from orchard.linear._best_label_kernels import (
     ID,
     LABELS,

@@ -6,8 +6,8 @@ the smaller the better, equal scores by the lower id. The order is total, so wha
 """
 
 import numpy as np
-from numba import njit
 
+from orchard.jit import njit
 from orchard.linear._scoring_kernels import LOG_SIGMOID, UNTIED, hinge, log_gain
 
 NOTHING_FOUND = np.int64(0x7FFFFFFFFFFFFFFF)  # worse than any key

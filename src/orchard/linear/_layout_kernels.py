@@ -11,8 +11,8 @@ A bundle with up to 16 outputs has bits, any other what takes fewer words.
 """
 
 import numpy as np
-from numba import njit
 
+from orchard.jit import njit
 from orchard.linear._lanes import count_ones, lowest_one
 
 HASHED, DIRECT = 0, 1

@@ -1,8 +1,8 @@
 """Pairs of a query and a bundle that it asks, gathered so that queries which meet in a bundle share its weights."""
 
 import numpy as np
-from numba import njit
 
+from orchard.jit import njit
 from orchard.linear._scoring_kernels import margins_of_pairs
 
 

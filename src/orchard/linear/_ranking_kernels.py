@@ -1,8 +1,8 @@
 """From the leaves that a search reached to the best k labels: copies merged, trees averaged."""
 
 import numpy as np
-from numba import njit
 
+from orchard.jit import njit
 from orchard.linear._pair_kernels import add_pair, margins_by_bundle, pairs_room
 from orchard.linear._scoring_kernels import hits_of, log_gain, margins_alone, scoring_room
 from orchard.linear._search_kernels import beam_search, insert_best, row_scales

@@ -1,7 +1,8 @@
 """Which true labels stand in a leaf that a sample is matched to."""
 
 import numpy as np
-from numba import njit
+
+from orchard.jit import njit
 
 
 @njit(nogil=True, cache=True)

@@ -5,9 +5,9 @@ alone gets the same margins to the bit as among thousands.
 """
 
 import numpy as np
-from numba import njit
 from numba.core.codegen import get_host_cpu_features
 
+from orchard.jit import njit
 from orchard.linear._lanes import (
     count_ones,
     fma,

@@ -5,8 +5,8 @@ the other, while its weights are in the cache.
 """
 
 import numpy as np
-from numba import njit
 
+from orchard.jit import njit
 from orchard.linear._pair_kernels import margins_by_bundle, pairs_of_band, pairs_room
 from orchard.linear._scoring_kernels import log_gain
 

@@ -6,8 +6,8 @@ Samples that no lane can learn from are left out of the passes until a last one 
 """
 
 import numpy as np
-from numba import njit
 
+from orchard.jit import njit
 from orchard.linear._lanes import (
     BIAS,
     CEILING,

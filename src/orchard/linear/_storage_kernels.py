@@ -1,7 +1,8 @@
 """Weights as bytes for a file: gaps between features and row lengths take one byte where they are small."""
 
 import numpy as np
-from numba import njit
+
+from orchard.jit import njit
 
 _MORE = 0x80  # a byte with this bit is followed by another: seven bits each, the lowest first
 _LAST_SHIFT = 28  # no number has more than 35 bits

@@ -1,8 +1,8 @@
 """What surrounds the solver: who trains where, a node's samples in local feature ids, weights packed for search."""
 
 import numpy as np
-from numba import njit
 
+from orchard.jit import njit
 from orchard.linear._layout_kernels import pack, set_bits_ascending
 
 

@@ -7,8 +7,8 @@ several rows, each in a block of its own: embeddings are [block, feature, lane].
 import math
 
 import numpy as np
-from numba import njit
 
+from orchard.jit import njit
 from orchard.linear._lanes import lanes_add, lanes_dot_in_order
 
 LANES = 64

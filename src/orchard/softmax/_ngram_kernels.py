@@ -1,7 +1,8 @@
 """The hash of words."""
 
 import numpy as np
-from numba import njit
+
+from orchard.jit import njit
 
 _FNV_BASIS, _FNV_PRIME = np.uint32(2166136261), np.uint32(16777619)
 

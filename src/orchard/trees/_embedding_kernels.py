@@ -5,8 +5,10 @@ Strict floating point (no fastmath), sums in ascending order of the samples: the
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from orchard.jit import njit
 
 ONE, SIX, FIFTY_SIX, SIXTY_THREE = np.uint64(1), np.uint64(6), np.uint64(56), np.uint64(63)
 GATHER_BYTES = np.uint64(0x0102040810204080)  # times eight bytes of 0 or 1: byte i becomes bit 56 + i

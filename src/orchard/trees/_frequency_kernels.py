@@ -1,7 +1,8 @@
 """The greedy construction of f̃ (labeltrees, Algorithm 1) on flat arrays."""
 
 import numpy as np
-from numba import njit
+
+from orchard.jit import njit
 
 
 @njit(nogil=True, cache=True)

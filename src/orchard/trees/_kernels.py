@@ -5,8 +5,8 @@ threads.
 """
 
 import numpy as np
-from numba import njit
 
+from orchard.jit import njit
 from orchard.trees._step_kernels import (
     MINUS,
     NOWHERE,

@@ -7,7 +7,8 @@ changed are read at all, for the cosines with the others are still known.
 """
 
 import numpy as np
-from numba import njit
+
+from orchard.jit import njit
 
 LANES = 8  # clusters of a tile are padded to a multiple of this: whole vectors, and little in vain
 TILE_FLOATS = 1 << 17  # half a megabyte, a share of a core's second-level cache

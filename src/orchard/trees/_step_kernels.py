@@ -11,7 +11,8 @@ How a node is to be split is told by its `target`, (fewest_plus, most_plus, weig
 """
 
 import numpy as np
-from numba import njit
+
+from orchard.jit import njit
 
 PLUS, MINUS, NOWHERE = 0, 1, -1
 ZERO, ONE = np.float32(0), np.float32(1)

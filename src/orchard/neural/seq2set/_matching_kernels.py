@@ -1,7 +1,8 @@
 """Assignment problems of a whole batch at once."""
 
 import numpy as np
-from numba import njit
+
+from orchard.jit import njit
 
 
 @njit(cache=True, nogil=True)
