@@ -53,17 +53,6 @@ def test_prepared_data_comes_back_as_it_was_read(raw, tmp_path):
     assert dataset.label_names is None
 
 
-def test_a_slice_has_the_first_of_every_so_many_samples_and_all_columns(raw, tmp_path):
-    from orchard.data.formats import read_xmc
-
-    prepare("toy", config(XMC | {"every": 3}, n_train=7, n_test=3), raw, tmp_path / "data" / "toy")
-    dataset = load_dataset("toy", root=tmp_path / "data")
-    for split in ("train", "test"):
-        for whole, part in zip(read_xmc(raw / f"{split}.txt"), (f"X_{split}", f"Y_{split}"), strict=True):
-            expected = whole.toarray()[list(range(0, whole.shape[0], 3))]
-            np.testing.assert_array_equal(getattr(dataset, part).toarray(), expected)
-
-
 def test_preparing_twice_gives_the_same_bytes(raw, tmp_path):
     for name in ("one", "two"):
         prepare("toy", config(XMC, n_train=20), raw, tmp_path / name)
