@@ -1,6 +1,7 @@
 """Configuration, checked before anything runs; paths; wildcards."""
 
 import re
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -150,12 +151,22 @@ def shared_trees(wildcards):
     if "impute" in method:
         return {}
     if "overlap" not in method:
-        return trees_of(estimator, wildcards) if method.get("share_trees") else {}
+        return trees_to_share(estimator, wildcards) if method.get("share_trees") else {}
     overlap = overlap_for(method, wildcards.dataset)
     inputs = matches_of("matches", match_recipe(estimator, overlap), wildcards)
     if not overlap.get("retrain_matcher", True):
         inputs["matcher"] = matches_of("matcher", match_recipe(estimator, {}), wildcards)["matcher"]
     return inputs
+
+
+def trees_to_share(estimator, wildcards):
+    with suppress(NotImportable):  # its run says why
+        if not tree_recipe(**estimator):
+            raise ConfigError(
+                f"method {wildcards.method!r}: share_trees: {estimator['estimator']} builds no label trees that could be"
+                " shared (docs/extending.md)"
+            )
+    return trees_of(estimator, wildcards)
 
 
 def trees_of(estimator, wildcards):
@@ -239,14 +250,14 @@ def match_code(wildcards):
 
 
 def recipe_named(wildcards):
-    """The recipe of the first method whose trees have this name; only methods of that class are imported."""
+    """The recipe of the first method whose trees have this name."""
     class_name = wildcards.tree.rpartition("-")[0]
     return pick("tree", wildcards.tree, tree_recipes(class_name, wildcards.dataset))
 
 
 @cache
 def tree_recipes(class_name, dataset):
-    """{name: recipe} of all trees that methods of a class need on a data set."""
+    """{name: recipe} of all trees that methods of a class need on a data set; only that class is imported."""
     of_class = [method for method in METHODS.values() if method["estimator"].endswith(f".{class_name}")]
     recipes = filter(None, (tree_recipe_of(estimator_for(method, dataset)) for method in of_class))
     return {recipe_name(recipe): recipe for recipe in recipes}

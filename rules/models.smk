@@ -1,5 +1,5 @@
 rule tree:
-    """Build the label trees of a method, once for all methods that need the same ones."""
+    """Build the label trees of a method, once for all methods that share the same ones."""
     input:
         unpack(variant_labels),
         data="results/data/{dataset}",

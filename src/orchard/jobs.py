@@ -1,5 +1,6 @@
 """Around a job: its threads, its log, its record. A user's mistake is told in a sentence, not in a traceback."""
 
+import atexit
 import gc
 import logging
 import os
@@ -12,7 +13,7 @@ from orchard.errors import OrchardError
 from orchard.job_records import Stopwatch, record_path, write_record
 
 logger = logging.getLogger("orchard")
-OBJECTS_TO_COLLECT = 50_000
+NEW_OBJECTS_PER_COLLECTION = 50_000
 
 
 @contextmanager
@@ -26,8 +27,10 @@ def job(task, threads: int | None = None) -> Iterator[logging.Logger]:
     """
     for library in ("NUMBA", "OMP", "OPENBLAS", "MKL"):
         os.environ[f"{library}_NUM_THREADS"] = str(threads or task.threads)
-    # Imports make a great many objects that stay: to look for garbage among them takes a fifth of their time.
-    gc.set_threshold(OBJECTS_TO_COLLECT)
+    # numba's or PyTorch's import makes 100,000 objects and more, which all stay: to look for garbage among them every
+    # 700, and once more when the process ends, takes a quarter of the import's time.
+    gc.set_threshold(NEW_OBJECTS_PER_COLLECTION)
+    atexit.register(gc.freeze)
     stopwatch = Stopwatch()
     path = Path(task.log[0])
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +57,6 @@ def job(task, threads: int | None = None) -> Iterator[logging.Logger]:
             logger.removeHandler(handler)
             handler.flush()
         to_file.close()
-        gc.freeze()  # the process ends: what is left need not be looked through
 
 
 def _leave_record(task, stopwatch: Stopwatch) -> None:

@@ -54,7 +54,7 @@ def _resolved(name: str, make, data: tuple, parameters: dict, seed: int, threads
 
 
 def tree_recipe(estimator: str, parameters: dict) -> dict | None:
-    """What a method's label trees depend on, beside data and seed: methods with the same recipe share their trees.
+    """What a method's label trees depend on, beside data and seed: methods with the same recipe can share them.
 
     An estimator that builds trees has `build_trees(X, Y)`, takes them in `fit(X, Y, trees=…)`, and names in
     TREE_PARAMETERS the parameters they depend on. Any other has no recipe: whatever it needs, its `fit` makes.
