@@ -499,6 +499,12 @@ def test_a_method_that_shares_its_trees_builds_none_that_are_there(copy_of_finis
     assert costs["seconds"].keys() == {"tree", "fit", "predict"}
     assert costs["seconds"]["tree"] == json.loads((narrow / "cost.json").read_text())["seconds"]["tree"]
 
+    method.write_text(words.replace("XRLinear", "DiSMEC"))
+    refused = copy_of_finished.snakemake("--dry-run", score)
+    words = "method 'wide': share_trees: orchard.linear.estimators.DiSMEC builds no label trees"
+    assert refused.returncode != 0
+    assert words in refused.stdout + refused.stderr
+
 
 def test_a_sweep_over_λ_shares_everything_up_to_the_counts(copy_of_finished):
     """Another λ, another solver: one refit each. Cross-fitted matches are made once; a second round needs its own."""
