@@ -140,9 +140,18 @@ def test_groups_that_the_data_brings_along():
 
 
 @pytest.mark.parametrize(
-    "grouping", ["random", "random-0", "random-33", "clustered-6", "clustered-2-noise-101", "knn-4", "given-set"]
+    "problem",
+    [
+        "'random'",
+        "random-0: the group size",
+        "random-33: the group size",
+        "clustered-6: 64 groups are more than the 32 training samples",
+        "clustered-2-noise-101: a noise of at most 100",
+        "'knn-4'",
+        "'given-set'",
+    ],
 )
-def test_an_impossible_grouping_is_named(grouping):
+def test_an_impossible_grouping_is_named(problem):
     X = sp.random(32, 20, 0.3, format="csr", dtype=np.float32, random_state=0)
-    with pytest.raises(ConfigError, match=grouping):
-        aggregate(X, sp.csr_matrix((32, 5), dtype=np.float32), grouping, seed=0)
+    with pytest.raises(ConfigError, match=problem):
+        aggregate(X, sp.csr_matrix((32, 5), dtype=np.float32), problem.partition(":")[0].strip("'"), seed=0)

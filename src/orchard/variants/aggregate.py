@@ -51,8 +51,13 @@ def aggregate(
         groups = random_groups(X.shape[0], size, seed)
     else:
         depth, noise = int(named["depth"]), int(named["noise"] or 0)
-        if depth > np.log2(X.shape[0]) or noise > 100:
-            raise ConfigError(f"{grouping}: at most {X.shape[0]} groups (one per sample) and a noise of 100 per cent")
+        if depth > np.log2(X.shape[0]):
+            raise ConfigError(
+                f"{grouping}: {2**depth} groups are more than the {X.shape[0]} training samples; a smaller depth, or a"
+                " larger data set"
+            )
+        if noise > 100:
+            raise ConfigError(f"{grouping}: a noise of at most 100 per cent")
         groups = hierarchical_groups(X, depth, seed, noise / 100, n_jobs)
     Y1 = group_matrix(groups)
     return Y1, merge_labels(Y, Y1, "set" if named["merge_as_set"] else "list")
