@@ -19,7 +19,18 @@ TABLES_OF_TIMES = (
     "claims",  # some speak of times
 )
 SUMMARIES = ("judge_claims", "report")
-PARTS = ("Snakefile", "rules", "workflow_scripts", "config", "profiles", "environment.yml", "src", "docs", "README.md")
+PARTS = (
+    "Snakefile",
+    "rules",
+    "workflow_scripts",
+    "config",
+    "profiles",
+    "environment.yml",
+    "src",
+    "docs",
+    "README.md",
+    "CITATION.cff",
+)
 
 
 @dataclass

@@ -78,7 +78,7 @@ def test_an_estimator_that_does_not_compile_is_not_found(tmp_path, monkeypatch):
 def test_the_workflow_names_a_misspelt_tree_parameter(checkout):
     path = checkout.folder / "src/misspelt.py"
     path.write_text("class Trees:\n    TREE_PARAMETERS = ('leaf',)\n\n    def build_trees(self, X, Y):\n        pass\n")
-    method = "title: Trees\ndescription: Trees.\nestimator: misspelt.Trees\n"
+    method = "title: Trees\ndescription: Trees.\nestimator: misspelt.Trees\nshare_trees: true\n"
     (checkout.folder / "config/methods/trees.yaml").write_text(method)
     done = checkout.snakemake("--dry-run", "results/runs/smoke-sim/clean/trees/seed-0/score.json")
     assert done.returncode != 0
@@ -86,10 +86,12 @@ def test_the_workflow_names_a_misspelt_tree_parameter(checkout):
 
 
 def test_a_model_that_outgrows_its_limit_is_a_result(checkout):
-    """Not a failure: score.json says so, the same bytes every time; the trees are those of `parabel`."""
-    method = (checkout.folder / "config/methods/parabel.yaml").read_text() + "parameters: {max_model_gb: 0.00001}\n"
-    (checkout.folder / "config/methods/small.yaml").write_text(method)
-    limited, free = (f"results/runs/smoke-sim/clean/{name}/seed-0/score.json" for name in ("small", "parabel"))
+    """Not a failure: score.json says so, the same bytes every time; the trees are those of a method without limit."""
+    methods = checkout.folder / "config/methods"
+    free = (methods / "parabel.yaml").read_text() + "share_trees: true\n"
+    (methods / "free.yaml").write_text(free)
+    (methods / "small.yaml").write_text(free + "parameters: {max_model_gb: 0.00001}\n")
+    limited, free = (f"results/runs/smoke-sim/clean/{name}/seed-0/score.json" for name in ("small", "free"))
     done = checkout.snakemake(limited, free)
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(list(checkout.folder.glob("results/trees/smoke-sim/clean/*"))) == 1
@@ -107,7 +109,7 @@ def test_a_model_that_outgrows_its_limit_is_a_result(checkout):
 
 def test_training_asks_for_the_memory_that_was_measured(checkout):
     """Enough for the largest set that was measured, and not twice as much."""
-    score = "results/runs/amazon-670k-sim/clean/xr-linear/seed-0/score.json"
+    score = "results/runs/amazon-670k-sim/clean/xr-linear-32/seed-0/score.json"
     done = checkout.snakemake(score, "--dry-run")
     assert done.returncode == 0, done.stdout + done.stderr
     blocks = (done.stdout + done.stderr).split("\nrule ")
